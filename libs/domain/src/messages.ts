@@ -444,9 +444,12 @@ export interface AccountTraffic {
 }
 /**
  * Lists the webhooks of an account. Without an account, those that need attention: enabled ones whose last attempts
- * failed, and those that the service disabled.
+ * failed, and those that the service disabled. `hasEnabled` says whether any webhook is enabled.
  */
-export const LIST_WEBHOOK_STATES: RpcContract<{ account?: string }, { webhooks: WebhookState[] }> = {
+export const LIST_WEBHOOK_STATES: RpcContract<
+  { account?: string },
+  { webhooks: WebhookState[]; hasEnabled?: boolean }
+> = {
   subject: 'events.webhooks.states',
   owner: 'events',
   callers: ['console'],

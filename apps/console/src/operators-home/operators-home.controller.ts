@@ -40,7 +40,7 @@ export class OperatorsHomeController {
   })
   @ApiOkResponse({ description: 'The present state', type: OperatorsHomeDto })
   async getOperatorsHome(): Promise<OperatorsHomeDto> {
-    const [{ from, to, dayTo, accounts }, { webhooks }] = await Promise.all([
+    const [{ from, to, dayTo, accounts }, { webhooks, hasEnabled = true }] = await Promise.all([
       this.rpc.request(COUNT_TRAFFIC, {}),
       this.rpc.request(LIST_WEBHOOK_STATES, {}),
     ]);
@@ -56,6 +56,7 @@ export class OperatorsHomeController {
         day_events_before: dayEventsBefore,
       })),
       webhooks: webhooks.map(toDto),
+      has_webhooks: hasEnabled,
     };
   }
 

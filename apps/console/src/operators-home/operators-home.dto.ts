@@ -70,4 +70,6 @@ export class OperatorsHomeDto {
   traffic: AccountTrafficDto[];
   @ApiProperty({ type: [WebhookStateDto], description: 'Those that fail, newest first, up to 200' })
   webhooks: WebhookStateDto[];
+  @ApiProperty({ description: 'Whether any webhook is enabled', example: true })
+  has_webhooks: boolean;
 }

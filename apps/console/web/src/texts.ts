@@ -855,6 +855,7 @@ export const texts = {
     editorIntro:
       'A limit caps the number or the value of the reward links that an account makes in a period. Further links are rejected until the period ends.',
     create: 'New limit',
+    emptyEditorText: 'No account has a limit, so each can make links as long as its pools have cards.',
     emptyTitle: 'No limits',
     emptyText: 'Your account may make as many links as its pools have cards.',
     links: 'Links',
@@ -1141,8 +1142,8 @@ export const texts = {
       `${count} more ${pluralOf(count, 'account has', 'accounts have')} lost half of ${pluralOf(count, 'its', 'their')} events`,
     silent: (count: number) => `${count} ${pluralOf(count, 'account has', 'accounts have')} no more events`,
     traffic: 'Traffic',
-    trafficNote: (from: string, middle: string, dayTo: string) =>
-      `Tracked events, with bots. The last 24 hours end ${dayTo}, the last full hour. The last seven days begin ${middle} and include the current hour; the week before begins ${from}.`,
+    trafficNote: (from: string, middle: string, dayTo: string, zone: string) =>
+      `Tracked events, with bots. The last 24 hours end ${dayTo}, the last full hour. The last seven days begin ${middle} and include the current hour; the week before begins ${from}. Times are in ${zone}.`,
     account: 'Account',
     day: 'Last 24 hours',
     dayBefore: 'Day before',
@@ -1161,6 +1162,7 @@ export const texts = {
     failing: 'Failing webhooks',
     failingNote: 'Enabled webhooks whose last attempts failed, and those that Perkway disabled.',
     noFailing: 'No enabled webhook fails.',
+    noWebhooks: 'No account has an enabled webhook.',
     webhook: 'Webhook',
     state: 'State',
     since: (when: string) => `Fails since ${when}`,
@@ -1212,6 +1214,7 @@ export const texts = {
     title: (account: string) => `Erase a person: ${account}`,
     intro:
       'Removes what this account has stored of one person, in every app. Counts stay. Perkway knows a person only by the ids that the account sends.',
+    search: 'Find the person',
     which: 'Known as',
     anyKind: 'Journey or customer',
     anyHint: 'The journey id of clicks, pixels and links, or the customer id of coupon codes and references.',
@@ -1508,7 +1511,7 @@ export const texts = {
     consumer: 'Consumer',
     pending: 'Waiting',
     unacknowledged: 'Being stored',
-    checked: (when: string) => `Checked ${when}.`,
+    checked: (when: string, zone: string) => `Checked ${when} (${zone}).`,
   },
 
   statements: {
@@ -1551,6 +1554,8 @@ export const texts = {
     object: 'Object',
     objectHint: 'The whole id. For keys and people, the id of their account.',
     outcome: 'Outcome',
+    created: 'Created',
+    changed: 'Changed',
     anyOutcome: 'Any outcome',
     outcomes: { done: 'Done', rejected: 'Rejected', unknown: 'Unknown' },
     kind: 'Kind',
@@ -1575,14 +1580,13 @@ export const texts = {
     exportNote: 'Exports the entries that match. If From is empty, those of the last 30 days.',
     history: 'History',
     historyOf: (id: string) => `History of ${id}`,
-    when: 'When',
+    when: (zone: string) => `When (${zone})`,
     who: 'Who',
     what: 'What',
     changes: 'Changes',
     count: (count: number) => `${count} ${pluralOf(count, 'value', 'values')}`,
     noChanges: 'Nothing shown',
-    refused: (status: number) => `rejected with ${status}`,
-    unknown: 'outcome unknown',
+    rejected: (status: number) => `Rejected with ${status}`,
     emptyTitle: 'No change matches',
     emptyUnfiltered: 'No changes yet',
     /** Describes each call of the audit log; $1 and $2 are the ids in its path. */

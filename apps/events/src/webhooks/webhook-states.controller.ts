@@ -23,10 +23,19 @@ export class WebhookStatesController {
   constructor(private readonly dataSource: DataSource) {}
 
   @RpcHandler(LIST_WEBHOOK_STATES)
-  async list(@Payload() { account }: { account?: string }): Promise<{ webhooks: WebhookState[] }> {
+  async list(
+    @Payload() { account }: { account?: string },
+  ): Promise<{ webhooks: WebhookState[]; hasEnabled: boolean }> {
     const rows = await this.dataSource.query<(Omit<WebhookState, 'origin'> & { url: string })[]>(STATES, [
       account ?? null,
     ]);
-    return { webhooks: rows.map(({ url, ...state }) => ({ ...state, origin: new URL(url).origin })) };
+    const [{ hasEnabled }] = await this.dataSource.query<[{ hasEnabled: boolean }]>(
+      'select exists (select from webhooks where enabled and ($1::text is null or account_id = $1)) as "hasEnabled"',
+      [account ?? null],
+    );
+    return {
+      webhooks: rows.map(({ url, ...state }) => ({ ...state, origin: new URL(url).origin })),
+      hasEnabled,
+    };
   }
 }

@@ -1,12 +1,13 @@
+import { useId, useState } from 'react';
 import { Link } from 'react-router';
 import { ACCOUNTS, pathOf, useAll } from '../api/managed';
 import { texts } from '../texts';
-import { SelectField } from './fields';
+import { TextField } from './fields';
 
 interface Props {
   value: string;
   error?: string | null;
-  /** Label of the option for all accounts. Without it, one account must be chosen. */
+  /** What an empty field stands for. Without it, one account must be chosen. */
   any?: string;
   onValue: (id: string) => void;
 }
@@ -17,22 +18,42 @@ export function AccountLink({ id }: { id: string }) {
   return <Link to={pathOf(ACCOUNTS, id)}>{accounts.data?.find((one) => one.id === id)?.name ?? id}</Link>;
 }
 
-/** Selects the owning account; browsers find an option by the first letters of its name. */
+/** Selects the owning account by its id or name, which the browser completes. */
 export function AccountField({ value, error, any, onValue }: Props) {
-  const accounts = useAll(ACCOUNTS);
-  const known = (accounts.data ?? []).toSorted((one, other) => one.name.localeCompare(other.name));
+  const accounts = useAll(ACCOUNTS).data ?? [];
+  const listId = useId();
+  /** What does not name an account yet. */
+  const [typed, setTyped] = useState<string | null>(null);
+  const choose = (text: string) => {
+    const known = accounts.find(({ id }) => id === text) ?? accounts.find(({ name }) => name === text);
+    if (!known && text !== '') return false;
+    setTyped(null);
+    onValue(known?.id ?? '');
+    return true;
+  };
   return (
-    <SelectField
-      label={texts.editor.owner}
-      value={value}
-      error={error}
-      required={any === undefined}
-      any={any ?? texts.editor.choose}
-      options={[
-        ...known.map(({ id, name }) => ({ value: id, label: `${name} (${id})` })),
-        ...(value && !known.some(({ id }) => id === value) ? [{ value, label: value }] : []),
-      ]}
-      onValue={onValue}
-    />
+    <>
+      <TextField
+        label={texts.editor.owner}
+        list={listId}
+        value={typed ?? value}
+        error={error}
+        required={any === undefined}
+        placeholder={any ?? texts.editor.choose}
+        hint={accounts.find(({ id }) => id === value)?.name}
+        onValue={(text) => choose(text) || setTyped(text)}
+        // The accounts may have come after the text.
+        onBlur={() => typed !== null && (choose(typed) || setTyped(null))}
+      />
+      <datalist id={listId}>
+        {accounts
+          .toSorted((one, other) => one.name.localeCompare(other.name))
+          .map(({ id, name }) => (
+            <option key={id} value={id}>
+              {name}
+            </option>
+          ))}
+      </datalist>
+    </>
   );
 }

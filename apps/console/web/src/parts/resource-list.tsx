@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react';
 import { useFound, type Kind } from '../api/managed';
 import { formatMoment } from '../format';
 import { texts } from '../texts';
@@ -14,6 +15,8 @@ interface Props<T, B> {
   caption: string;
   searchHint?: string;
   columns: Column<T>[];
+  /** Shown instead of an empty list that is not filtered. */
+  empty?: ReactNode;
 }
 
 /**
@@ -25,6 +28,7 @@ export function ResourceList<T extends { id: string | number; owner?: string; up
   caption,
   searchHint,
   columns,
+  empty,
 }: Props<T, B>) {
   const { valueOf, set } = useSearchFilters();
   const [q, owner] = [valueOf('q'), valueOf('owner')];
@@ -48,7 +52,12 @@ export function ResourceList<T extends { id: string | number; owner?: string; up
             <AccountField any={texts.anyAccount} value={owner} onValue={(value) => set('owner', value)} />
           )}
         </div>
-        <Pages query={found} empty={<Empty title={q || owner ? texts.nothingFound : texts.nothingYet} />}>
+        <Pages
+          query={found}
+          empty={
+            q || owner ? <Empty title={texts.nothingFound} /> : (empty ?? <Empty title={texts.nothingYet} />)
+          }
+        >
           {(rows) => (
             <Table
               caption={caption}

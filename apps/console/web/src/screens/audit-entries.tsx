@@ -2,6 +2,7 @@ import { differences } from '@perkway/catalogue/differences';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { get, type Page } from '../api/http';
 import type { AuditEntry, AuditQuery } from '../api/types';
+import { TIMEZONE } from '../dates';
 import { formatMomentToSecond } from '../format';
 import { Differences } from '../parts/differences';
 import { Empty } from '../parts/loaded';
@@ -12,11 +13,41 @@ import { texts } from '../texts';
 const t = texts.auditLog;
 const SHOWN = 40;
 
-/** Describes a change in words; returns undefined for a call without a text. */
-function sentenceOf({ action, path }: AuditEntry): string | undefined {
+type State = Record<string, unknown> | null;
+
+/** The name of a managed resource in a state of it. */
+function nameIn(state: State): string | undefined {
+  const { title, name, product } = (state ?? {}) as { title?: unknown; name?: unknown; product?: State };
+  const found = title ?? name ?? product?.name;
+  return typeof found === 'string' && found ? found : undefined;
+}
+
+/** A first save has no state before. A state that could not be read is missing, too, but then the times differ. */
+const isNew = ({ before, after }: AuditEntry) => before === null && after?.created_at === after?.updated_at;
+
+/** Describes a change in words, with the name of the object where one of the entries has it. */
+function sentenceOf(entry: AuditEntry, names: ReadonlyMap<string, string>): string | undefined {
+  const { action, path } = entry;
   const call = `${action} ${path.replaceAll('%40', '@')}`;
   const [pattern, sentence] = t.done.find(([known]) => known.test(call)) ?? [];
-  return pattern && call.replace(pattern, sentence!);
+  if (!pattern) return undefined;
+  const [, id] = MANAGED.exec(path) ?? [];
+  const name = id && names.get(id);
+  const text =
+    action === 'PUT' ? sentence!.replace(/^Saved/, isNew(entry) ? t.created : t.changed) : sentence!;
+  return call.replace(pattern, name ? text.replace('$1', () => name.replaceAll('$', '$$$$')) : text);
+}
+
+const MANAGED = /\/admin\/[^/]+\/([^/]+)/;
+/** The latest names of managed resources in these entries, newest first, by id. */
+function namesIn(entries: AuditEntry[]): ReadonlyMap<string, string> {
+  const names = new Map<string, string>();
+  for (const { path, before, after } of entries) {
+    const [matched, id] = MANAGED.exec(path) ?? [];
+    const name = nameIn(after) ?? nameIn(before);
+    if (id && name && path.endsWith(matched!) && !names.has(id)) names.set(id, name);
+  }
+  return names;
 }
 
 /** Lists the entries of the audit log that match, newest first. */
@@ -35,61 +66,70 @@ export function AuditEntries({ caption, filters }: { caption: string; filters: A
         query={log}
         empty={<Empty title={Object.values(filters).some(Boolean) ? t.emptyTitle : t.emptyUnfiltered} />}
       >
-        {(rows) => (
-          <Table
-            caption={caption}
-            rows={rows}
-            keyOf={({ id }) => id}
-            columns={[
-              {
-                name: t.when,
-                isHead: true,
-                cell: ({ at }) => <time dateTime={at}>{formatMomentToSecond(at)}</time>,
-              },
-              {
-                name: t.who,
-                cell: ({ actor, person, account_id }) => (
-                  <>
-                    {person ?? t.byKey(actor)}
-                    <br />
-                    <span className="hint">{account_id}</span>
-                  </>
-                ),
-              },
-              {
-                name: t.what,
-                cell: (entry) => (
-                  <>
-                    {sentenceOf(entry)}{' '}
-                    {entry.status === null ? (
-                      <span className="badge warn">{t.unknown}</span>
-                    ) : (
-                      entry.status >= 400 && <span className="badge bad">{t.refused(entry.status)}</span>
-                    )}
-                    <br />
-                    <code className="hint">
-                      {entry.action} {entry.host} {entry.path}
-                    </code>
-                  </>
-                ),
-              },
-              {
-                name: t.changes,
-                cell: ({ before, after }) => {
-                  const all = differences(before, after);
-                  return all.length === 0 ? (
-                    <span className="hint">{t.noChanges}</span>
-                  ) : (
-                    <details>
-                      <summary>{t.count(all.length)}</summary>
-                      <Differences of={all.slice(0, SHOWN)} />
-                    </details>
-                  );
+        {(rows) => {
+          const names = namesIn(rows);
+          return (
+            <Table
+              caption={caption}
+              rows={rows}
+              keyOf={({ id }) => id}
+              columns={[
+                {
+                  name: t.when(TIMEZONE),
+                  isHead: true,
+                  cell: ({ at }) => <time dateTime={at}>{formatMomentToSecond(at)}</time>,
                 },
-              },
-            ]}
-          />
-        )}
+                {
+                  name: t.who,
+                  cell: ({ actor, person, account_id }) => (
+                    <>
+                      {person ?? t.byKey(actor)}
+                      <br />
+                      <span className="hint">{account_id}</span>
+                    </>
+                  ),
+                },
+                {
+                  name: t.what,
+                  cell: (entry) => (
+                    <>
+                      {sentenceOf(entry, names)}
+                      <br />
+                      <code className="hint">
+                        {entry.action} {entry.host} {entry.path}
+                      </code>
+                    </>
+                  ),
+                },
+                {
+                  name: t.outcome,
+                  cell: ({ status }) =>
+                    status === null ? (
+                      <span className="badge warn">{t.outcomes.unknown}</span>
+                    ) : status >= 400 ? (
+                      <span className="badge bad">{t.rejected(status)}</span>
+                    ) : (
+                      t.outcomes.done
+                    ),
+                },
+                {
+                  name: t.changes,
+                  cell: ({ before, after }) => {
+                    const all = differences(before, after);
+                    return all.length === 0 ? (
+                      <span className="hint">{t.noChanges}</span>
+                    ) : (
+                      <details>
+                        <summary>{t.count(all.length)}</summary>
+                        <Differences of={all.slice(0, SHOWN)} />
+                      </details>
+                    );
+                  },
+                },
+              ]}
+            />
+          );
+        }}
       </Pages>
     </div>
   );

@@ -34,7 +34,7 @@ export default function Erasures() {
       intro={t.intro}
       back={{ to: `/accounts/${encodeURIComponent(accountId)}`, label: accountId }}
     >
-      <Card>
+      <Card title={t.search}>
         <form className="form filters" onSubmit={submit}>
           <SelectField
             label={t.which}

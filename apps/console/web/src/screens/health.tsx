@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { get } from '../api/http';
 import type { Health as HealthState } from '../api/types';
+import { TIMEZONE } from '../dates';
 import { formatExactMoment, formatNumber, sentenceOf } from '../format';
 import { Loaded } from '../parts/loaded';
 import { Card, Screen } from '../parts/screen';
@@ -34,7 +35,7 @@ export default function Health() {
               <p className="headline" role="status">
                 {findings.length === 0 ? t.good(apps.length) : sentenceOf(findings)}
               </p>
-              <Card title={t.apps} note={t.checked(formatExactMoment(checked_at))}>
+              <Card title={t.apps} note={t.checked(formatExactMoment(checked_at), TIMEZONE)}>
                 <Table
                   caption={t.apps}
                   rows={apps}

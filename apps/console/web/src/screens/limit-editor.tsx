@@ -4,6 +4,7 @@ import { LIMITS } from '../api/managed';
 import type { Limit, PutLimit } from '../api/types';
 import { AccountField } from '../parts/account-field';
 import { SelectField, TextField } from '../parts/fields';
+import { Empty } from '../parts/loaded';
 import { ResourceEditor } from '../parts/resource-editor';
 import { ResourceList } from '../parts/resource-list';
 import { Screen } from '../parts/screen';
@@ -42,18 +43,21 @@ export default function LimitEditor() {
 
 function List() {
   const navigate = useNavigate();
+  const create = (
+    <button type="button" className="button main" onClick={() => void navigate(`${LIST}/new`)}>
+      {t.create}
+    </button>
+  );
   return (
-    <Screen
-      title={texts.nav.limitEditor}
-      intro={t.editorIntro}
-      actions={
-        <button type="button" className="button main" onClick={() => void navigate(`${LIST}/new`)}>
-          {t.create}
-        </button>
-      }
-    >
+    <Screen title={texts.nav.limitEditor} intro={t.editorIntro} actions={create}>
       <ResourceList
         kind={LIMITS}
+        empty={
+          <Empty title={t.emptyTitle}>
+            <p>{t.emptyEditorText}</p>
+            {create}
+          </Empty>
+        }
         caption={texts.nav.limits}
         columns={[
           {

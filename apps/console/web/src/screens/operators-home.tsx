@@ -6,6 +6,7 @@ import { allOf } from '../api/perkway';
 import { useSession } from '../api/session';
 import type { CardStock, Health, LowCodes, OperatorsHome as Home } from '../api/types';
 import { isClearChange } from '../contributions';
+import { TIMEZONE } from '../dates';
 import {
   formatChange,
   formatMoment,
@@ -119,6 +120,7 @@ export default function OperatorsHome() {
               formatMoment(from),
               formatMoment(Date.parse(to) - WEEK_MS),
               formatMoment(day_to),
+              TIMEZONE,
             )}
           >
             <Loaded query={accounts} lines={6}>
@@ -138,7 +140,11 @@ export default function OperatorsHome() {
           </Loaded>
         </Card>
         <Card id="failing-webhooks" title={t.failing} note={t.failingNote}>
-          <Loaded query={home} isEmpty={(data) => data.webhooks.length === 0} empty={<p>{t.noFailing}</p>}>
+          <Loaded
+            query={home}
+            isEmpty={(data) => data.webhooks.length === 0}
+            empty={<p>{home.data?.has_webhooks ? t.noFailing : t.noWebhooks}</p>}
+          >
             {(data) => (
               <WebhookStates
                 caption={t.failing}

@@ -338,7 +338,9 @@ describe('deliveries', () => {
         .send({ url: `${receiver.url}/switched-off`, enabled: false })
         .expect(200);
       expect((await listed()).map(({ id }) => id).sort()).toEqual(['failing', 'gone']);
-      const { webhooks } = await rpc.request(LIST_WEBHOOK_STATES, { account: key.account });
+      expect(await rpc.request(LIST_WEBHOOK_STATES, {})).toMatchObject({ hasEnabled: true });
+      const { webhooks, hasEnabled } = await rpc.request(LIST_WEBHOOK_STATES, { account: key.account });
+      expect(hasEnabled).toBe(true);
       expect(webhooks.map(({ id }) => id).sort()).toEqual(['failing', 'gone', 'good', 'switched-off']);
       expect(webhooks.at(-1)).toMatchObject({
         id: 'good',
@@ -347,8 +349,8 @@ describe('deliveries', () => {
         disabledAt: null,
         pending: 0,
       });
-      const { webhooks: none } = await rpc.request(LIST_WEBHOOK_STATES, { account: world.key().account });
-      expect(none).toEqual([]);
+      const none = await rpc.request(LIST_WEBHOOK_STATES, { account: world.key().account });
+      expect(none).toEqual({ webhooks: [], hasEnabled: false });
     } finally {
       await close();
     }

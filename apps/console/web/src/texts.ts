@@ -1490,7 +1490,7 @@ export const texts = {
     outbox: 'Events waiting to be relayed',
     outboxNote:
       'Events that an app stored because the broker was unavailable. They are relayed when it is back.',
-    rows: 'In memory only',
+    rows: 'In memory',
     oldest: 'Oldest',
     seconds: (seconds: number) => `${Math.round(seconds)} s`,
     empty: 'None',
@@ -1500,7 +1500,7 @@ export const texts = {
     responds: 'Responds',
     noResponse: 'No response',
     databaseAway: (apps: string) => `the database of ${apps} does not respond`,
-    waiting: 'Waiting in the outbox',
+    waiting: 'Waiting',
     deliveries: 'Webhook deliveries waiting',
     overdue: 'Oldest overdue delivery',
     deliveriesLate: 'webhook deliveries are overdue for over five minutes',

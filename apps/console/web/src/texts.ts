@@ -196,8 +196,12 @@ export const texts = {
       worse: (now: string, before: string) => `Worse: ${now} clicked, against ${before} before.`,
       same: (now: string, before: string) =>
         `No clear change: ${now} clicked, against ${before} before. The difference could be chance.`,
-      converted: (now: string, before: string, isClear: boolean) =>
-        `${now} converted, against ${before} before.${isClear ? '' : ' The difference could be chance.'}`,
+      converted: {
+        better: (now: string, before: string) => `Better: ${now} converted, against ${before} before.`,
+        worse: (now: string, before: string) => `Worse: ${now} converted, against ${before} before.`,
+        same: (now: string, before: string) =>
+          `${now} converted, against ${before} before. The difference could be chance.`,
+      },
       journey: 'A journey is the interactions of one recipient.',
       /** @param name null for journeys without a value */
       part: (name: string | null, points: string) => `${name ?? 'journeys without one'} (${points})`,

@@ -209,8 +209,7 @@ export function Verdict({ funnel, ...periods }: Props) {
   const [converters, convertersBefore] = [funnel.current, funnel.earlier].map((row) =>
     numberOf(row, `${F}.converters`),
   ) as [number, number];
-  const isClear =
-    compareRates({ ...total, clickers: converters, clickersBefore: convertersBefore }) !== 'same';
+  const converted = compareRates({ ...total, clickers: converters, clickersBefore: convertersBefore });
   return (
     <div className="stack">
       <p className="headline">
@@ -223,12 +222,11 @@ export function Verdict({ funnel, ...periods }: Props) {
             ? a.same(...rates)
             : [a[verdict](...rates), ...causes].join(' ')}
       </p>
-      {verdict !== null && (
+      {converted !== null && (
         <p>
-          {a.converted(
+          {a.converted[converted](
             formatShare(converters, journeys)!,
             formatShare(convertersBefore, journeysBefore)!,
-            isClear,
           )}
         </p>
       )}

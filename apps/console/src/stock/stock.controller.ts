@@ -36,13 +36,15 @@ export class StockController {
     schema: { type: 'string', format: 'uuid' },
   })
   @ApiOkResponse({ description: 'Those with the fewest cards first', type: [CardStockDto] })
-  getStock(
+  async getStock(
     @CurrentSession() { account, role }: Session,
     @Query('pool_id') pool?: unknown,
   ): Promise<CardStockDto[]> {
     if (typeof pool !== 'string') return this.list({ account });
-    if (!isUuid(pool)) return Promise.resolve([]);
-    return this.list(role === 'ADMIN' ? { pool } : { account, pool });
+    if (!isUuid(pool)) return [];
+    if (role === 'ADMIN') return this.list({ pool });
+    // The requests of an account share one query, whatever pools they name.
+    return (await this.list({ account })).filter(({ pool_id }) => pool_id === pool.toLowerCase());
   }
 
   @Get('low-stock')

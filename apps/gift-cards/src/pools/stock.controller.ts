@@ -53,12 +53,21 @@ const STOCK = `
 /** Lists stock with the rate at which it is used, for the console. */
 @Controller()
 export class StockController {
+  /** By parameters. The query counts the links of 30 days, so equal requests share the one that runs. */
+  private readonly running = new Map<string, Promise<CardStock[]>>();
+
   constructor(private readonly dataSource: DataSource) {}
 
   @RpcHandler(LIST_STOCK)
   async list(@Payload() { account, pool, low = false }: StockQuery): Promise<{ stocks: CardStock[] }> {
     if (pool !== undefined && !isUuid(pool)) return { stocks: [] };
     const parameters = [account ?? null, pool ?? null, stockRateStart(), low];
-    return { stocks: await this.dataSource.query<CardStock[]>(STOCK, parameters) };
+    const key = JSON.stringify(parameters);
+    let stocks = this.running.get(key);
+    if (!stocks) {
+      stocks = this.dataSource.query<CardStock[]>(STOCK, parameters).finally(() => this.running.delete(key));
+      this.running.set(key, stocks);
+    }
+    return { stocks: await stocks };
   }
 }

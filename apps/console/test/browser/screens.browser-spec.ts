@@ -284,10 +284,10 @@ describe('figures', () => {
     ]);
     const lines = (await streamText(saved)).trim().split(/\r?\n/);
     expect(lines).toEqual([
-      'Perk,Perk id,Views,Clicks,Clicks with bots,Clicked,Converted',
-      'Harbour offer 1,Harbour-perk-1,0,2,3,2,1',
-      'Harbour offer 2,Harbour-perk-2,0,1,1,1,0',
-      'Harbour offer 3,Harbour-perk-3,0,0,0,0,0',
+      'Perk,Perk id,Views,Clicks,Clicks with bots,Clicked,Converted,Value',
+      'Harbour offer 1,Harbour-perk-1,0,2,3,2,1,€20',
+      'Harbour offer 2,Harbour-perk-2,0,1,1,1,0,',
+      'Harbour offer 3,Harbour-perk-3,0,0,0,0,0,',
     ]);
     await context.close();
   }, 120_000);

@@ -41,7 +41,12 @@ export function AccountField({ value, error, any, onValue }: Props) {
         required={any === undefined}
         placeholder={any ?? texts.editor.choose}
         hint={accounts.find(({ id }) => id === value)?.name}
-        onValue={(text) => choose(text) || setTyped(text)}
+        onValue={(text) => {
+          if (choose(text)) return;
+          setTyped(text);
+          // Otherwise saving would keep the account that was chosen before.
+          onValue('');
+        }}
         // The accounts may have come after the text.
         onBlur={() => typed !== null && (choose(typed) || setTyped(null))}
       />

@@ -180,18 +180,9 @@ export class ComposeStack implements LoadTarget {
   /** Removes everything, including data. */
   async down(): Promise<void> {
     this.agent.destroy();
-    await this.compose([
-      '--profile',
-      'demo',
-      '--profile',
-      'observability',
-      '--profile',
-      'pooler',
-      'down',
-      '--volumes',
-      '--timeout',
-      '5',
-      '--remove-orphans',
-    ]);
+    const profiles = ['demo', 'observability', 'pooler'].flatMap((name) => ['--profile', name]);
+    const down = () => this.compose([...profiles, 'down', '--volumes', '--timeout', '5', '--remove-orphans']);
+    // The engine may refuse to remove a network a moment after it has removed the containers.
+    await down().catch(down);
   }
 }

@@ -11,10 +11,10 @@ export interface SqlRunner {
 const INSERT = 'insert into tracking_outbox (event) select unnest($1::text[])';
 /** Rows that are counted at most, so that a long outage does not make each look slow. */
 const COUNTED = 10_000;
+/** In the order of the index, which skips the rows that the relay has deleted. */
 const BACKLOG = `
-  select extract(epoch from now() - created_at)::float8 as "oldestS",
-    (select count(*)::integer from (select from tracking_outbox limit ${COUNTED}) counted) as events
-  from tracking_outbox order by seq limit 1`;
+  select count(*)::integer as events, coalesce(extract(epoch from now() - min(created_at)), 0)::float8 as "oldestS"
+  from (select created_at from tracking_outbox order by seq limit ${COUNTED}) counted`;
 const TAKE = `
   delete from tracking_outbox
   where seq = any (array(select seq from tracking_outbox order by seq limit $1 for update skip locked))
@@ -98,7 +98,7 @@ export class Outbox extends EventEmitter<{ lost: [] }> {
   /** Returns the number of rows, at most 10,000, and the age of the oldest in seconds. */
   async backlog(): Promise<OutboxBacklog> {
     const { rows } = await this.pool.query<OutboxBacklog>(BACKLOG);
-    return rows[0] ?? { events: 0, oldestS: 0 };
+    return rows[0]!;
   }
 
   /**

@@ -7,6 +7,21 @@ export interface Segment {
   clickersBefore: number;
 }
 
+/** Journeys and those that clicked, in two periods. */
+export type Total = Omit<Segment, 'name'>;
+
+/** Adds up the segments. */
+export const totalOf = (segments: Total[]): Total =>
+  segments.reduce(
+    (all, one) => ({
+      journeys: all.journeys + one.journeys,
+      clickers: all.clickers + one.clickers,
+      journeysBefore: all.journeysBefore + one.journeysBefore,
+      clickersBefore: all.clickersBefore + one.clickersBefore,
+    }),
+    { journeys: 0, clickers: 0, journeysBefore: 0, clickersBefore: 0 },
+  );
+
 const rateOf = (part: number, whole: number, otherwise: number) => (whole > 0 ? part / whole : otherwise);
 
 /**
@@ -15,11 +30,10 @@ const rateOf = (part: number, whole: number, otherwise: number) => (whole > 0 ? 
  * contributions (0.01 is one percentage point) add up to the change of the rate over all segments. Docs: docs/figures.md, "What changed".
  */
 export function contributionsOf<Part extends Segment>(segments: Part[]): (Part & { points: number })[] {
-  const sum = (of: (segment: Part) => number) => segments.reduce((all, one) => all + of(one), 0);
-  const [now, before] = [sum(({ journeys }) => journeys), sum(({ journeysBefore }) => journeysBefore)];
+  const all = totalOf(segments);
+  const [now, before] = [all.journeys, all.journeysBefore];
   if (now === 0 || before === 0) return [];
-  const average =
-    (sum(({ clickers }) => clickers) / now + sum(({ clickersBefore }) => clickersBefore) / before) / 2;
+  const average = (all.clickers / now + all.clickersBefore / before) / 2;
   return segments
     .map((segment) => {
       const { journeys, clickers, journeysBefore, clickersBefore } = segment;
@@ -86,7 +100,7 @@ export const isClearChange = (now: number, before: number) =>
   Math.abs(now - before) > CLEAR * Math.sqrt(now + before);
 
 /** Compares two rates, of journeys that clicked or that converted: `same` if chance alone could explain the difference (two-proportion z-test, 95 %). */
-export function compareRates({ journeys, clickers, journeysBefore, clickersBefore }: Omit<Segment, 'name'>) {
+export function compareRates({ journeys, clickers, journeysBefore, clickersBefore }: Total) {
   if (journeys === 0 || journeysBefore === 0) return null;
   const pooled = (clickers + clickersBefore) / (journeys + journeysBefore);
   const deviation = Math.sqrt(pooled * (1 - pooled) * (1 / journeys + 1 / journeysBefore));

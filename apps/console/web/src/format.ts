@@ -29,8 +29,7 @@ export function formatExactMoment(moment: string): string {
 const list = new Intl.ListFormat();
 export const formatList = (parts: string[]) => list.format(parts);
 const capitalized = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
-export const sentenceOf = (parts: string[]) => `${capitalized(list.format(parts))}.`;
-/** The same as pieces, each with the index of its part; what stands between parts has none. */
+/** Returns a sentence in pieces, each with the index of its part; what stands between parts has none. */
 export function sentencePieces(parts: string[]): { text: string; part?: number }[] {
   let part = 0;
   const pieces = list.formatToParts(parts).map(({ type, value }) => {
@@ -39,6 +38,10 @@ export function sentencePieces(parts: string[]): { text: string; part?: number }
   });
   return [...pieces, { text: '.' }];
 }
+export const sentenceOf = (parts: string[]) =>
+  sentencePieces(parts)
+    .map(({ text }) => text)
+    .join('');
 
 /** Returns null if the divisor is 0. */
 export const formatShare = (part: number, whole: number) => (whole > 0 ? percent.format(part / whole) : null);

@@ -10,10 +10,11 @@ export function addMoney(money: Money, currency: unknown, value: number): void {
     money.set(currency, Number(((money.get(currency) ?? 0) + value).toFixed(3)));
 }
 
-export function formatSums(money: Money = new Map()): string {
+/** @param none stands for no money */
+export function formatSums(money: Money = new Map(), none: string = texts.none): string {
   const sums = [...money].filter(([, sum]) => sum !== 0);
   return sums.length === 0
-    ? texts.none
+    ? none
     : formatList(
         sums
           .sort(([one], [other]) => one.localeCompare(other))

@@ -22,7 +22,7 @@ export function AccountLink({ id }: { id: string }) {
 export function AccountField({ value, error, any, onValue }: Props) {
   const accounts = useAll(ACCOUNTS).data ?? [];
   const listId = useId();
-  /** What does not name an account yet. */
+  /** The text while it is not the id or name of an account. */
   const [typed, setTyped] = useState<string | null>(null);
   const choose = (text: string) => {
     const known = accounts.find(({ id }) => id === text) ?? accounts.find(({ name }) => name === text);

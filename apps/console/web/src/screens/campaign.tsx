@@ -62,7 +62,7 @@ interface CampaignPerk {
   value?: Money;
 }
 
-/** Adds up the values of people's conversions by a dimension; the key of those without a value of it is ''. */
+/** Sums the values of people's conversions per perk or source; the key '' has those without one. */
 async function loadValues(id: string, range: Range, dimension: 'perk_id' | 'utm_source') {
   const rows = await loadRows({
     measures: ['conversions.value'],
@@ -523,7 +523,7 @@ function ByPerk({ campaign, range, total }: { campaign: Campaign; range: Range; 
                 everything,
                 clickers,
                 converters,
-                value ? formatSums(value) : '',
+                formatSums(value, ''),
               ],
             )}
           />
@@ -631,7 +631,7 @@ function BySource({ id, range }: { id: string; range: Range }) {
               journeysOf(row),
               clickersOf(row),
               convertersOf(row),
-              valueOf(row) ? formatSums(valueOf(row)) : '',
+              formatSums(valueOf(row), ''),
             ])}
           />
         )

@@ -1,7 +1,14 @@
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { Link, useSearchParams } from 'react-router';
 import { loadMeta, loadParts, numberOf, ofCampaign, type FunnelRows, type Row } from '../api/analytics';
-import { causeOf, compareRates, contributionsOf, perkContributionsOf, type Segment } from '../contributions';
+import {
+  causeOf,
+  compareRates,
+  contributionsOf,
+  perkContributionsOf,
+  totalOf,
+  type Total,
+} from '../contributions';
 import type { Range } from '../dates';
 import { exploreLink } from '../explore-link';
 import { formatDifference, formatNumber, formatPoints, formatShare } from '../format';
@@ -26,10 +33,8 @@ const MOST_SEGMENTS = 50;
 /** Attributes that the verdict looks into without being asked. */
 const MOST_ATTRIBUTES = 3;
 
-type Total = Omit<Segment, 'name'>;
-
 /** Reads the journeys and those that clicked in both periods. */
-const totalOf = ({ current, earlier }: FunnelRows): Total => ({
+const countsOf = ({ current, earlier }: FunnelRows): Total => ({
   journeys: numberOf(current, `${F}.journeys`),
   clickers: numberOf(current, `${F}.clickers`),
   journeysBefore: numberOf(earlier, `${F}.journeys`),
@@ -81,7 +86,7 @@ async function loadBy(dimensions: string[], { now, before, campaignId }: Compari
   return [...new Map([...rowsBefore, ...rows])].map(([key, row]) => {
     const name = row[members.at(-1)!] ?? row[members[0]!] ?? null;
     return {
-      ...totalOf({ current: rows.get(key), earlier: rowsBefore.get(key) }),
+      ...countsOf({ current: rows.get(key), earlier: rowsBefore.get(key) }),
       key,
       value: row[members[0]!] === null ? null : String(row[members[0]!]),
       name: name === null ? '' : String(name),
@@ -144,13 +149,7 @@ async function loadChanges(way: string, comparison: Comparison): Promise<Changes
     }));
     return { parts: perks, total: totalRow(c.anyPerk, total.clickers, total.clickersBefore, total) };
   }
-  const sum = (member: keyof Total) => parts.reduce((all, part) => all + part[member], 0);
-  const all: Total = {
-    journeys: sum('journeys'),
-    clickers: sum('clickers'),
-    journeysBefore: sum('journeysBefore'),
-    clickersBefore: sum('clickersBefore'),
-  };
+  const all = totalOf(parts);
   const changes = contributionsOf(parts).map((part) => ({
     key: part.key,
     name: part.value === null ? null : part.name,
@@ -184,7 +183,7 @@ interface Props extends Omit<Comparison, 'total'> {
 /** Says whether the click rate changed, and which source, perk and segments made most of the change. */
 export function Verdict({ funnel, ...periods }: Props) {
   const a = t.response;
-  const total = totalOf(funnel);
+  const total = countsOf(funnel);
   const comparison = { ...periods, total };
   const { journeys, clickers, journeysBefore, clickersBefore } = total;
   const verdict = compareRates(total);
@@ -273,7 +272,7 @@ export function Changed({ funnel, ...periods }: Props) {
           key={way}
           way={way}
           label={ways[way]!}
-          comparison={{ ...periods, total: totalOf(funnel) }}
+          comparison={{ ...periods, total: countsOf(funnel) }}
         />
       )}
     </Card>

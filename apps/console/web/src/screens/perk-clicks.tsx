@@ -27,7 +27,8 @@ export interface ClickedPerk extends PerkPlace {
   byCube: Map<ClickCube, number>;
 }
 
-export async function loadClicksByPerk(range: Range) {
+/** @param limit rows per cube, those with the most clicks first */
+export async function loadClicksByPerk(range: Range, limit = 1_000) {
   const responses = await Promise.all(
     CLICKS.map(({ cube, place }) =>
       loadRows({
@@ -35,7 +36,7 @@ export async function loadClicksByPerk(range: Range) {
         dimensions: [`${cube}.perk_id`, `${cube}.perk_title`, `${cube}.${place}`],
         ...within(cube, range),
         order: { [`${cube}.count_people`]: 'desc' },
-        limit: 50_000,
+        limit,
       }),
     ),
   );

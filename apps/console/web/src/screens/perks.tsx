@@ -15,6 +15,8 @@ import { ClickLinks, loadClicksByPerk } from './perk-clicks';
 const t = texts.perks;
 const PAGE = 24;
 const DAYS = 30;
+/** The most rows that a query may return, because a perk that is missing would seem to have no clicks. */
+const ALL = 50_000;
 
 const matches = ({ title, callout, description, metadata, relations }: Perk, words: string[]) => {
   const text = [title, callout, description, metadata, relations.partner.name].join(' ').toLowerCase();
@@ -35,7 +37,7 @@ export default function Perks() {
   const range = lastDays(DAYS).now;
   const clicks = useQuery({
     queryKey: ['clicks-by-perk', range],
-    queryFn: () => loadClicksByPerk(range),
+    queryFn: () => loadClicksByPerk(range, ALL),
     ...useLiveInterval(),
   });
   const figuresOf = (perkId: string) => {

@@ -73,14 +73,15 @@ const isColor = (color: string | null | undefined): color is string =>
   !!color && /^#[0-9a-f]{6}$/i.test(color);
 const isImage = (url: string | null | undefined): url is string => !!url && /^data:image\//i.test(url);
 
-/** Shows a link only if the URL is http or https. */
-function lead(name: string, url: string | null | undefined): void {
+/** Shows a link only if the URL is http or https; returns whether it does. */
+function lead(name: string, url: string | null | undefined): boolean {
   const isSite = !!url && /^https?:\/\//i.test(url);
   for (const anchor of all(`[data-link="${name}"]`) as HTMLAnchorElement[]) {
     anchor.hidden = !isSite;
     if (isSite) anchor.href = url!;
     else anchor.removeAttribute('href');
   }
+  return isSite;
 }
 
 /** Colors the element and its text on that color; null for the page's own color. */
@@ -121,8 +122,8 @@ export function showProduct(product: Product | undefined, sender: string): void 
   showLogo('.face-logo', product && product.logo);
   const instructions = (product && product.instructions) || '';
   fill('instructions', instructions);
-  for (const element of all('[data-instructions]')) element.hidden = !instructions;
-  lead('shop', product && product.redeem_url);
+  one('[data-how]').hidden = !instructions;
+  // One main button: it leads to the shop, or copies the code if there is no shop to go to.
+  one('[data-copy="code"]').className = lead('shop', product && product.redeem_url) ? 'copy' : 'main';
   lead('terms', product && product.terms_url);
-  one('[data-how]').hidden = !(instructions || (product && product.redeem_url));
 }

@@ -112,6 +112,7 @@ export const renderPage = (
               <h1 tabindex="-1" data-fill="amount" data-template="${texts.revealed.heading}"></h1>
               <p class="notice" data-replaced hidden>${texts.revealed.replaced}</p>
               ${secret('code', texts)} ${secret('pin', texts)}
+              ${newTab('main', 'shop', texts.revealed.shop, texts)}
               <div class="tools">
                 <button type="button" class="copy" data-print>
                   ${printIcon}<span>${texts.revealed.print}</span>
@@ -121,9 +122,8 @@ export const renderPage = (
                 </button>
               </div>
               <div class="how" data-how hidden>
-                <h2 data-instructions>${texts.revealed.how}</h2>
-                <p class="instructions" data-instructions data-fill="instructions"></p>
-                <p>${newTab('main', 'shop', texts.revealed.shop, texts)}</p>
+                <h2>${texts.revealed.how}</h2>
+                <p class="instructions" data-fill="instructions"></p>
               </div>
               <dl>
                 ${product(texts)}

@@ -377,6 +377,18 @@ describe.each([
     },
   );
 
+  it('keeps the card in its place when it is revealed', async () => {
+    const page = await context.newPage();
+    const product = { ...PRODUCT, name: 'Geschenkkarte Donaudampfschifffahrt Harbour Books' };
+    await page.goto(stage.linkTo(stage.gifts.addLink({}, BRAND, product)));
+    await untilState(page, 'reserved');
+    const before = await page.locator('.face').boundingBox();
+    await page.click('[data-reveal]');
+    await untilState(page, 'revealed');
+    await page.evaluate('scrollTo(0, 0)');
+    expect(await page.locator('.face').boundingBox()).toEqual(before);
+  });
+
   it('explains that JavaScript is off', async () => {
     const plain = await stage.window({ viewport: { width, height }, javaScriptEnabled: false });
     const page = await plain.newPage();

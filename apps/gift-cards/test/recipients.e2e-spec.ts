@@ -62,8 +62,10 @@ describe('recipients', () => {
     const pool = await gift.aPool(0);
     const [code] = someCodes(1);
     await gift.load(pool, JSON.stringify({ code, ...EUR_25 }));
-    const { token } = await gift.aLink(pool);
-    expect((await gift.reveal(token)).link?.card).toEqual({ code });
+    const { id, token } = await gift.aLink(pool);
+    const { link } = await gift.reveal(token);
+    expect(link?.card).toEqual({ code });
+    expect(link?.id).toBe(id);
   });
 
   it('see the brand of the account, if it has one and the accounts app is reachable', async () => {

@@ -346,7 +346,7 @@ export interface RewardLinkView {
   country: string;
   /** Unix seconds. */
   expires_at: number;
-  /** Present only if EXPIRED: recipients quote it to the sender. It is no credential. */
+  /** Absent if RESERVED: recipients quote its first 8 characters to the sender. It is no credential. */
   id?: string;
   /** Present only if the sender has cancelled the link, which is EXPIRED then. */
   cancelled?: true;

@@ -112,7 +112,8 @@ export class FakeGiftCards {
       const error = act(link);
       if (error) return { error, brand };
       const language = product && 'en';
-      if (view.state === 'REVEALED') return { link: { ...view, card }, brand, product, language, revealedAt };
+      if (view.state === 'REVEALED')
+        return { link: { ...view, id, card }, brand, product, language, revealedAt };
       const shown = product && { name: product.name, logo: product.logo, color: product.color };
       const expired = view.state === 'EXPIRED' && { id };
       return { link: { ...view, ...expired }, brand, product: shown, language };

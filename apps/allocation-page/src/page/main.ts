@@ -81,8 +81,8 @@ function showLink(next: RewardLink, byAction: boolean): void {
   one('[data-valid]').hidden = !lastDay;
   fill('opened', next.revealed_at ? formatDate(locale, next.revealed_at) : '');
   one('[data-opened]').hidden = !next.revealed_at;
-  fill('reference', next.id || '');
-  for (const element of all('[data-reference]')) element.hidden = !next.id;
+  fill('reference', next.id ? next.id.slice(0, 8) : '');
+  one('[data-reference]').hidden = !next.id;
   one('[data-replaced]').hidden = !(next.card && next.replaced);
   enter(stateOf(next), byAction);
   showTimeLeft();

@@ -6,7 +6,7 @@ export interface RewardLink {
   country: string;
   /** Unix seconds. */
   expires_at: number;
-  /** Only if EXPIRED: the id under which its sender knows the link. */
+  /** The id under which its sender knows the link; not if RESERVED. */
   id?: string;
   /** The sender has cancelled the link. */
   cancelled?: true;

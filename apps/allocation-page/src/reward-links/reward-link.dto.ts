@@ -79,7 +79,7 @@ export class RewardLink implements RewardLinkView {
   @ApiPropertyOptional({
     format: 'uuid',
     example: '0198a6c2-7b1e-7c55-9d3f-2f6f1f0f8a11',
-    description: 'The id under which the sender knows the link; only if `state` is `EXPIRED`',
+    description: 'The id under which the sender knows the link; not if `state` is `RESERVED`',
   })
   id?: string;
   @ApiPropertyOptional({
@@ -118,6 +118,7 @@ const reserved: RewardLink = {
 const revealed: RewardLink = {
   ...reserved,
   state: 'REVEALED',
+  id: '0198a6c2-7b1e-7c55-9d3f-2f6f1f0f8a11',
   card: { code: 'GIFT-7K2M-93QX', pin: '4071', valid_until: '2027-12-31' },
 };
 const expired: RewardLink = {

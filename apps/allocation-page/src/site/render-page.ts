@@ -1,4 +1,4 @@
-import type { Texts } from '../texts/index.js';
+import type { CopyTexts, Texts } from '../texts/index.js';
 import { html, type Html } from './html.js';
 import {
   bow,
@@ -106,7 +106,6 @@ export const renderPage = (
                 >
               </button>
               <p class="small">${lock}<span>${texts.reserved.sealed}</span></p>
-              <p class="more">${help(texts)}</p>
             </section>
             <section data-when="revealed" hidden>
               <h1 tabindex="-1" data-fill="amount" data-template="${texts.revealed.heading}"></h1>
@@ -143,16 +142,17 @@ export const renderPage = (
               <p class="keep">
                 ${keep}<span><strong>${texts.revealed.keep}</strong><br />${texts.revealed.keepWhy}</span>
               </p>
-              <p class="more">${newTab('quiet', 'terms', texts.revealed.terms, texts)}${help(texts)}</p>
             </section>
             <section data-when="expired" hidden>
               <h1 tabindex="-1">${texts.expired.heading}</h1>
               <p data-fill="date" data-template="${texts.expired.when}"></p>
               <p data-fill="brand" data-template="${texts.expired.nextBrand}">${texts.expired.next}</p>
-              ${reference(texts)}
-              <p class="more">${help(texts)}</p>
             </section>
             ${(['cancelled', 'withdrawn', 'replaced'] as const).map((state) => ended(state, texts))}
+            <div data-when="reserved revealing revealed expired cancelled withdrawn replaced" hidden>
+              ${reference(texts)}
+              <p class="more">${newTab('quiet', 'terms', texts.revealed.terms, texts)}${help(texts)}</p>
+            </div>
             <section data-when="unknown" hidden>
               <h1 tabindex="-1">${texts.unknown.heading}</h1>
               <p>${texts.unknown.text}</p>
@@ -230,18 +230,17 @@ const ended = (state: 'cancelled' | 'withdrawn' | 'replaced', texts: Texts): Htm
   html`<section data-when="${state}" hidden>
     <h1 tabindex="-1">${texts[state].heading}</h1>
     <p data-fill="brand" data-template="${texts[state].textBrand}">${texts[state].text}</p>
-    ${reference(texts)}
-    <p class="more">${help(texts)}</p>
   </section>`;
 
-/** Renders what a recipient quotes to the sender: the id of the link, which is no credential. */
+/** Renders what a recipient quotes to the sender: the start of the link's id, which is no credential. */
 const reference = (texts: Texts): Html =>
-  html`<dl data-reference hidden>
-    <div>
-      <dt>${texts.reference}</dt>
-      <dd dir="ltr" translate="no" data-fill="reference"></dd>
-    </div>
-  </dl>`;
+  html`<div class="reference" data-reference hidden>
+    <p>
+      <span class="label">${texts.reference.label}</span>
+      <span dir="ltr" translate="no" data-fill="reference"></span>
+    </p>
+    ${copyButton('reference', texts.reference, texts)}
+  </div>`;
 
 const product = (texts: Texts): Html =>
   html`<div data-product="row" hidden>
@@ -276,24 +275,28 @@ const languageNote = (languages: readonly Texts[]): Html =>
 
 /** Renders the card code or the PIN with its copy button. */
 const secret = (name: 'code' | 'pin', texts: Texts): Html => {
-  const { copied, copyFailed, secrets } = texts.revealed;
+  const { secrets } = texts.revealed;
   return html`<div class="secret" data-secret="${name}">
     <p class="label" id="${name}-label">${secrets[name].label}</p>
     <p class="value" dir="ltr" translate="no" role="group" aria-labelledby="${name}-label">
       <code data-fill="${name}"></code>
     </p>
     ${name === 'code' ? html`<div class="drawing" role="img" aria-label="${texts.revealed.drawing}" data-draw hidden></div>` : ''}
-    <button
-      type="button"
-      class="copy"
-      data-copy="${name}"
-      data-copied="${secrets[name].copied}"
-      data-failed="${copyFailed}"
-    >
-      ${copyIcon}<span data-label>${secrets[name].copy}</span><span data-done hidden>${copied}</span>
-    </button>
+    ${copyButton(name, secrets[name], texts)}
   </div>`;
 };
+
+/** Renders the button that copies the value of this name. */
+const copyButton = (name: string, { copy, copied }: CopyTexts, { revealed }: Texts): Html =>
+  html`<button
+    type="button"
+    class="copy"
+    data-copy="${name}"
+    data-copied="${copied}"
+    data-failed="${revealed.copyFailed}"
+  >
+    ${copyIcon}<span data-label>${copy}</span><span data-done hidden>${revealed.copied}</span>
+  </button>`;
 
 const languageLink = (language: Texts, current: string): Html => {
   const link = html`href="?lang=${language.lang}" hreflang="${language.lang}" lang="${language.lang}"`;

@@ -81,7 +81,11 @@ export const de: Texts = {
     textBrand:
       'Er funktioniert nicht mehr: An seiner Stelle gibt es einen neuen Link. Öffnen Sie den neuen aus Ihren Nachrichten, oder fragen Sie bei {brand} nach.',
   },
-  reference: 'Referenz für Ihre Anfrage',
+  reference: {
+    label: 'Referenz für Rückfragen',
+    copy: 'Referenz kopieren',
+    copied: 'Die Referenz wurde kopiert',
+  },
   help: 'Hilfe',
   helpBrand: 'Hilfe von {brand}',
   unknown: {

@@ -77,7 +77,11 @@ export const en: Texts = {
     textBrand:
       'It no longer works: a new link was made in its place. Open the new one from your messages, or ask {brand}.',
   },
-  reference: 'Reference to quote',
+  reference: {
+    label: 'Reference for support',
+    copy: 'Copy reference',
+    copied: 'The reference has been copied',
+  },
   help: 'Get help',
   helpBrand: 'Get help from {brand}',
   unknown: {

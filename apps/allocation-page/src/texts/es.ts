@@ -77,7 +77,11 @@ export const es: Texts = {
     textBrand:
       'Ya no funciona: se ha creado un enlace nuevo en su lugar. Abra el nuevo desde sus mensajes o pregunte a {brand}.',
   },
-  reference: 'Referencia que debe indicar',
+  reference: {
+    label: 'Referencia para consultas',
+    copy: 'Copiar la referencia',
+    copied: 'La referencia se ha copiado',
+  },
   help: 'Obtener ayuda',
   helpBrand: 'Obtener ayuda de {brand}',
   unknown: {

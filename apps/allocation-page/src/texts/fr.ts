@@ -80,7 +80,11 @@ export const fr: Texts = {
     textBrand:
       'Il ne fonctionne plus : un nouveau lien a été créé à sa place. Ouvrez le nouveau depuis vos messages, ou renseignez-vous auprès de {brand}.',
   },
-  reference: 'Référence à indiquer',
+  reference: {
+    label: 'Référence pour l’assistance',
+    copy: 'Copier la référence',
+    copied: 'La référence a été copiée',
+  },
   help: 'Obtenir de l’aide',
   helpBrand: 'Obtenir de l’aide auprès de {brand}',
   unknown: {

@@ -1,3 +1,10 @@
+/** A value that a button copies. */
+export interface CopyTexts {
+  label: string;
+  copy: string;
+  copied: string;
+}
+
 /**
  * All texts of the page in one language. The browser replaces `{amount}`, `{brand}` and `{date}` with formatted values.
  */
@@ -28,7 +35,7 @@ export interface Texts {
   };
   revealed: {
     heading: string;
-    secrets: Record<'code' | 'pin', { label: string; copy: string; copied: string }>;
+    secrets: Record<'code' | 'pin', CopyTexts>;
     copied: string;
     copyFailed: string;
     /** Accessible name of the barcode or QR code. */
@@ -55,8 +62,8 @@ export interface Texts {
   withdrawn: { heading: string; text: string; textBrand: string };
   /** The sender has made another link in place of this one. */
   replaced: { heading: string; text: string; textBrand: string };
-  /** What a recipient quotes to the sender of a link that has ended. */
-  reference: string;
+  /** What a recipient quotes to the sender. */
+  reference: CopyTexts;
   help: string;
   helpBrand: string;
   unknown: { heading: string; text: string };

@@ -156,6 +156,15 @@ describe('revealing', () => {
 describe('copying', () => {
   const revealed = async () => stage.open(context, stage.gifts.addLink({ state: 'REVEALED' }), 'revealed');
 
+  /** The page itself may not read the clipboard, so this pastes elsewhere. */
+  const clipboard = async () => {
+    const elsewhere = await context.newPage();
+    await elsewhere.setContent('<textarea autofocus></textarea>');
+    await elsewhere.focus('textarea');
+    await elsewhere.keyboard.press('Control+V');
+    return elsewhere.inputValue('textarea');
+  };
+
   it('puts code and PIN on the clipboard, and confirms it visibly and to screen readers', async () => {
     await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: stage.url });
     const page = await revealed();
@@ -168,12 +177,17 @@ describe('copying', () => {
     await announced(page, 'The PIN has been copied');
     await page.waitForSelector('[data-copy="code"] >> text="Copy code"');
 
-    // The page itself may not read the clipboard, so paste elsewhere.
-    const elsewhere = await context.newPage();
-    await elsewhere.setContent('<textarea autofocus></textarea>');
-    await elsewhere.focus('textarea');
-    await elsewhere.keyboard.press('Control+V');
-    expect(await elsewhere.inputValue('textarea')).toBe(CARD.pin);
+    expect(await clipboard()).toBe(CARD.pin);
+  });
+
+  it('puts the reference of a cancelled link on the clipboard', async () => {
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: stage.url });
+    const id = '0198a6c2-7b1e-7c55-9d3f-2f6f1f0f8a11';
+    const token = stage.gifts.addLink({ expires_at: 1_700_000_000, cancelled: true, id });
+    const page = await stage.open(context, token, 'cancelled');
+    await page.click('[data-copy="reference"]');
+    await announced(page, 'The reference has been copied');
+    expect(await clipboard()).toBe('0198a6c2');
   });
 
   it('works in browsers without the clipboard API', async () => {

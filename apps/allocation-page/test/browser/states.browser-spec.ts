@@ -124,6 +124,7 @@ const STATES: Record<
       new RegExp(CARD.code),
       new RegExp(`PIN\\s+${CARD.pin}`),
       /^Keep this page$/m,
+      /^Reference for support\s+[0-9a-f]{8}$/m,
     ],
     readsNot: /Card valid until|This card has been replaced|First opened/,
   },
@@ -147,7 +148,7 @@ const STATES: Record<
       /^Get help from Harbour Bank/m,
       /^Perkway delivers this gift card for Harbour Bank\. This page never asks/m,
     ],
-    readsNot: /Gift card/,
+    readsNot: /Gift card|Reference/,
   },
   'reserved-product-swiss': {
     shows: async (page) => {
@@ -215,7 +216,7 @@ const STATES: Record<
     },
     reads: [
       /^Its value was not spent: .+ Please ask Harbour Bank for a new link\.$/m,
-      new RegExp(`^Reference to quote\\s+${LINK_ID}$`, 'm'),
+      new RegExp(`^Reference for support\\s+${LINK_ID.slice(0, 8)}$`, 'm'),
       /Get help from Harbour Bank/,
     ],
   },

@@ -919,7 +919,7 @@ export const texts = {
     anyPool: 'Any pool',
     campaign: 'Campaign',
     find: 'Reference or id',
-    findHint: 'The whole reference or id.',
+    findHint: 'The whole reference or id, or the first 8 characters of the id.',
     maker: 'Made by',
     makerHint: 'The whole name, as under Made.',
     id: 'Id',

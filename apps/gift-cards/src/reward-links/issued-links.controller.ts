@@ -17,13 +17,16 @@ import type { Caller } from '@perkway/domain';
 import { ApiPage, ApiProblems, type ListQuery, type Page } from '@perkway/platform';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { RewardLink } from './issued-link.dto.js';
-import { ISSUED_LINKS, IssuedLinksService, LINK_STATES } from './issued-links.service.js';
+import { ISSUED_LINKS, IssuedLinksService, LINK_STATES, SHORT_ID } from './issued-links.service.js';
 import { requestParametersOf, NeedsCreatedBy } from './request-parameters.guard.js';
 import { ReplaceRewardLink, RewardLinkCreated } from './reward-link.dto.js';
 import { ApiCreatedBy, ApiLinkCreated, created } from './reward-links.controller.js';
 import { RewardLinksService } from './reward-links.service.js';
 
-const ApiFilter = (name: string, schema: object) => ApiQuery({ name, required: false, schema });
+const ApiFilter = (
+  name: string,
+  { description, ...schema }: { description?: string; [keyword: string]: unknown },
+) => ApiQuery({ name, required: false, schema, ...(description && { description }) });
 const ApiLinkId = () =>
   applyDecorators(ApiParam({ name: 'linkId', format: 'uuid' }), ApiProblems('LINK_NOT_FOUND'));
 
@@ -46,6 +49,11 @@ export class IssuedLinksController {
   })
   @ApiFilter('state', { type: 'string', enum: LINK_STATES })
   @ApiFilter('pool_id', { type: 'string', format: 'uuid' })
+  @ApiFilter('short_id', {
+    type: 'string',
+    pattern: SHORT_ID.source,
+    description: 'First 8 characters of the id, which recipients quote; another value matches no link',
+  })
   @ApiFilter('created_by', { type: 'string' })
   @ApiFilter('reference', { type: 'string' })
   @ApiFilter('campaign_id', { type: 'string' })

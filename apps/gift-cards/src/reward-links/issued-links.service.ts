@@ -20,6 +20,8 @@ export const ISSUED_LINKS: Listing = {
 };
 
 export const LINK_STATES: readonly RewardLinkState[] = ['RESERVED', 'REVEALED', 'EXPIRED'];
+/** The first group of an id, which the Allocation Page shows to recipients as a reference. */
+export const SHORT_ID = /^[0-9a-f]{8}$/;
 /**
  * Links that one page may scan for filters without an index. A page that has not found enough by then is short, and the
  * next page continues from there.
@@ -156,6 +158,7 @@ export class IssuedLinksService {
 interface Filters {
   state: string | undefined;
   pool_id: string | undefined;
+  short_id: string | undefined;
   created_by: string | undefined;
   reference: string | undefined;
   campaign_id: string | undefined;
@@ -177,6 +180,7 @@ function readFilters(query: ListQuery): Filters {
   return {
     state,
     pool_id: poolId,
+    short_id: text('short_id')?.toLowerCase(),
     created_by: stored('created_by'),
     reference: stored('reference'),
     campaign_id: stored('campaign_id'),
@@ -185,13 +189,21 @@ function readFilters(query: ListQuery): Filters {
 }
 
 /**
- * Adds the filters that have an index on (account, filter, created_at, id). Postgres uses one of them and checks the
+ * Adds the filters that have an index: that of the id, or one on (account, filter, created_at, id). Postgres uses one of them and checks the
  * rest.
  */
 function byIndex(
   where: Conditions,
-  { state, created_by, reference, campaign_id, journey_id }: Filters,
+  { state, short_id, created_by, reference, campaign_id, journey_id }: Filters,
 ): Conditions {
+  if (short_id !== undefined) {
+    const [first, last] = [
+      `${short_id}-0000-0000-0000-000000000000`,
+      `${short_id}-ffff-ffff-ffff-ffffffffffff`,
+    ];
+    if (SHORT_ID.test(short_id)) where.and`l.id between ${first}::uuid and ${last}::uuid`;
+    else where.and`false`;
+  }
   if (journey_id !== undefined) where.and`l.journey_id = ${journey_id}`;
   if (reference !== undefined) where.and`l.reference = ${reference}`;
   if (campaign_id !== undefined) where.and`l.campaign_id = ${campaign_id}`;

@@ -135,7 +135,7 @@ export class RecipientsService {
       currency: link.currency,
       country: link.country,
       expires_at: Number(link.expires_at),
-      ...(link.state === 'EXPIRED' ? { id: link.id } : {}),
+      ...(link.state !== 'RESERVED' && { id: link.id }),
       ...(link.state === 'EXPIRED' && link.cancelled
         ? { cancelled: true, ...(link.withdrawn && { withdrawn: true }) }
         : {}),

@@ -6,10 +6,11 @@ import type { LinkState } from './types';
 /** Query key of everything about reward links. */
 export const LINKS_KEY = ['reward-links'];
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const SHORT_ID = /^[0-9a-f]{8}$/i;
 const PAGE = 50;
 
 interface Filters {
-  /** The whole reference, or the whole id. */
+  /** The whole reference, the whole id, or its first 8 characters. */
   reference: string;
   state: string;
   pool_id: string;
@@ -36,6 +37,12 @@ export function useLinks({ state, ...filters }: Filters) {
         const linkId = filters.reference;
         const found = await storedIfFound(perkway.gift.getIssuedRewardLink({ linkId }, { signal }));
         if (found) return { data: [found.body], next_cursor: null };
+      }
+      if (SHORT_ID.test(filters.reference) && !cursor) {
+        const found = await responseOf(
+          perkway.gift.listRewardLinks({ short_id: filters.reference, limit: PAGE }, { signal }),
+        );
+        if (found.data.length > 0) return { data: found.data, next_cursor: null };
       }
       const query = {
         ...given,

@@ -241,3 +241,22 @@ it.each(calls)('blocks the event loop for less than 100 ms: %s', async (_name, c
   }
   expect(shortest).toBeLessThan(MOST_MS);
 });
+
+it('parses the large bodies of one account one after the other, with pauses', async () => {
+  const call = posts('dry-run', REFUSED['a list that is no list of names']);
+  const parsedAt: number[] = [];
+  const { parse } = JSON;
+  const spy = jest.spyOn(JSON, 'parse').mockImplementation((text, reviver) => {
+    if (String(text).length === call.body!.length) parsedAt.push(performance.now());
+    return parse(text, reviver);
+  });
+  try {
+    for (const { status } of await Promise.all(list(5, () => send(call)))) expect(status).toBe(400);
+  } finally {
+    spy.mockRestore();
+  }
+  // Each takes more than 2 ms of CPU time, so the pause is more than 16 ms.
+  const pauses = parsedAt.slice(1).map((at, index) => at - parsedAt[index]!);
+  expect(pauses).toHaveLength(4);
+  expect(Math.min(...pauses)).toBeGreaterThan(15);
+});

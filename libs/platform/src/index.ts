@@ -25,7 +25,13 @@ export { toApiError } from './errors/to-api-error.js';
 export * from './errors/validation.pipe.js';
 export * from './health/health.module.js';
 export * from './http/client-ip.js';
-export { acceptPlainJson, acceptStreams, useMediaType } from './http/deferred-body.guard.js';
+export {
+  acceptPlainJson,
+  acceptStreams,
+  parseBody,
+  ParsesBody,
+  useMediaType,
+} from './http/deferred-body.guard.js';
 export { Direct, type ForManagement } from './http/direct.js';
 export * from './http/failed-attempt-limiter.js';
 export * from './http/language-preference.js';

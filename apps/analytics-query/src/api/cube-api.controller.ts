@@ -1,14 +1,4 @@
-import {
-  applyDecorators,
-  Body,
-  Controller,
-  Get,
-  Header,
-  HttpCode,
-  Post,
-  Query,
-  type Type,
-} from '@nestjs/common';
+import { applyDecorators, Controller, Get, Header, HttpCode, Post, Query, type Type } from '@nestjs/common';
 import {
   ApiBody,
   ApiExtraModels,
@@ -18,7 +8,7 @@ import {
   ApiTags,
   getSchemaPath,
 } from '@nestjs/swagger';
-import { ApiProblems } from '@perkway/platform';
+import { ApiProblems, ParsesBody } from '@perkway/platform';
 import { CurrentCaller, type QueryCaller } from '../access/token.guard.js';
 import {
   DRY_RUN_EXAMPLE,
@@ -40,7 +30,7 @@ import {
 import { ResponseContextOf, type ResponseContext } from './response-context.decorator.js';
 import { RequestSignal } from './request-signal.decorator.js';
 import { LoadService } from './load.service.js';
-import { readGet, readPost } from './request-query.js';
+import { QueryReader, type ReadQuery } from './request-query.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 const CSV_TYPE = 'text/csv; charset=utf-8; header=present';
@@ -98,6 +88,7 @@ const ByGet = (path: string) =>
 const ByPost = (path: string) =>
   applyDecorators(
     Post(path),
+    ParsesBody(),
     HttpCode(200),
     ApiBody({ type: QueryRequest, examples: { query: { value: { query: QUERY_EXAMPLE } } } }),
   );
@@ -153,20 +144,20 @@ export class CubeApiController {
   @ApiQueryType()
   load(
     @CurrentCaller() caller: QueryCaller,
-    @Query() params: Record<string, unknown>,
+    @QueryReader() read: ReadQuery,
     @ResponseContextOf() context: ResponseContext,
   ) {
-    return this.respond(caller, readGet(params), context);
+    return this.respond(caller, read, context);
   }
 
   @ByPost('load')
   @ApiLoad()
   loadByPost(
     @CurrentCaller() caller: QueryCaller,
-    @Body() body: unknown,
+    @QueryReader() read: ReadQuery,
     @ResponseContextOf() context: ResponseContext,
   ) {
-    return this.respond(caller, readPost(body), context);
+    return this.respond(caller, read, context);
   }
 
   /** Responds once, like `load`: a subscription gets no further responses over HTTP. */
@@ -175,66 +166,65 @@ export class CubeApiController {
   @ApiQueryType()
   subscribe(
     @CurrentCaller() caller: QueryCaller,
-    @Query() params: Record<string, unknown>,
+    @QueryReader() read: ReadQuery,
     @ResponseContextOf() context: ResponseContext,
   ) {
-    return this.load(caller, params, context);
+    return this.load(caller, read, context);
   }
 
   @ByPost('subscribe')
   @ApiLoad()
   subscribeByPost(
     @CurrentCaller() caller: QueryCaller,
-    @Body() body: unknown,
+    @QueryReader() read: ReadQuery,
     @ResponseContextOf() context: ResponseContext,
   ) {
-    return this.loadByPost(caller, body, context);
+    return this.loadByPost(caller, read, context);
   }
 
   @ByGet('sql')
   @ApiSql()
   sql(
     @CurrentCaller() caller: QueryCaller,
-    @Query() params: Record<string, unknown>,
+    @QueryReader() read: ReadQuery,
     @RequestSignal() gone: AbortSignal,
   ) {
-    return this.service.sql(caller, readGet(params).query, gone);
+    return this.service.sql(caller, read, gone);
   }
 
   @ByPost('sql')
   @ApiSql()
-  sqlByPost(@CurrentCaller() caller: QueryCaller, @Body() body: unknown, @RequestSignal() gone: AbortSignal) {
-    return this.service.sql(caller, readPost(body).query, gone);
+  sqlByPost(
+    @CurrentCaller() caller: QueryCaller,
+    @QueryReader() read: ReadQuery,
+    @RequestSignal() gone: AbortSignal,
+  ) {
+    return this.service.sql(caller, read, gone);
   }
 
   @ByGet('dry-run')
   @ApiDryRun()
   dryRun(
     @CurrentCaller() caller: QueryCaller,
-    @Query() params: Record<string, unknown>,
+    @QueryReader() read: ReadQuery,
     @RequestSignal() gone: AbortSignal,
   ) {
-    return this.service.dryRun(caller, readGet(params).query, gone);
+    return this.service.dryRun(caller, read, gone);
   }
 
   @ByPost('dry-run')
   @ApiDryRun()
   dryRunByPost(
     @CurrentCaller() caller: QueryCaller,
-    @Body() body: unknown,
+    @QueryReader() read: ReadQuery,
     @RequestSignal() gone: AbortSignal,
   ) {
-    return this.service.dryRun(caller, readPost(body).query, gone);
+    return this.service.dryRun(caller, read, gone);
   }
 
   /** Returns the body: a buffer for a small response, a stream for a large one. */
-  private async respond(
-    caller: QueryCaller,
-    { query, isMulti }: { query: unknown; isMulti: boolean },
-    { gone, wantsCsv, reply }: ResponseContext,
-  ) {
-    const format = wantsCsv ? 'csv' : isMulti ? 'multi' : 'single';
-    const body = await this.service.load(caller, query, format, gone);
+  private async respond(caller: QueryCaller, read: ReadQuery, { gone, wantsCsv, reply }: ResponseContext) {
+    const body = await this.service.load(caller, read, wantsCsv, gone);
     void reply.header('content-type', wantsCsv ? CSV_TYPE : JSON_TYPE);
     return body;
   }

@@ -33,6 +33,7 @@ import { RowFlow } from '../reader/row-flow.js';
 import { keptFrom } from '../retention.js';
 import { ResponseBody } from './response-body.js';
 import { MetaBodies } from './meta-bodies.js';
+import type { ReadQuery } from './request-query.js';
 import { SharedResponses, type Payload } from './shared-responses.js';
 
 /** Maximum sum of the `limit`s of all queries in one request. */
@@ -47,7 +48,7 @@ const ATTEMPTS = 3;
 const DAY_MS = 24 * 3_600_000;
 
 /** `multi`: the client accepts several results, which it announces with `queryType=multi`. */
-export type Format = 'single' | 'multi' | 'csv';
+type Format = 'single' | 'multi' | 'csv';
 
 interface Request {
   account: string;
@@ -88,15 +89,15 @@ export class LoadService {
    * Returns, as JSON, the statement that `load` would run over raw rows; an array of them for compared and blended
    * queries.
    */
-  sql(caller: QueryCaller, input: unknown, gone: AbortSignal): Promise<string> {
-    return this.describe(caller, input, gone, ({ queryType }, described) =>
+  sql(caller: QueryCaller, read: ReadQuery, gone: AbortSignal): Promise<string> {
+    return this.describe(caller, read, gone, ({ queryType }, described) =>
       queryType === 'regularQuery' ? sqlResponse(described[0]!) : described.map(sqlResponse),
     );
   }
 
   /** Returns, as JSON, how `load` would interpret the query. */
-  dryRun(caller: QueryCaller, input: unknown, gone: AbortSignal): Promise<string> {
-    return this.describe(caller, input, gone, ({ queryType }, described) =>
+  dryRun(caller: QueryCaller, read: ReadQuery, gone: AbortSignal): Promise<string> {
+    return this.describe(caller, read, gone, ({ queryType }, described) =>
       dryRunResponse(queryType, described),
     );
   }
@@ -105,10 +106,17 @@ export class LoadService {
    * Returns the body as JSON or CSV.
    * @param gone aborts when the client disconnects
    */
-  async load({ account }: QueryCaller, input: unknown, format: Format, gone: AbortSignal): Promise<Payload> {
+  async load(
+    { account }: QueryCaller,
+    read: ReadQuery,
+    wantsCsv: boolean,
+    gone: AbortSignal,
+  ): Promise<Payload> {
     const deadline = this.deadline();
-    const [normalized, key] = await this.takeTurn(account, deadline, gone, () => {
-      const normalized = normalize(input, Date.now());
+    const [request, key] = await this.takeTurn(account, deadline, gone, () => {
+      const { query, isMulti } = read();
+      const format: Format = wantsCsv ? 'csv' : isMulti ? 'multi' : 'single';
+      const normalized = normalize(query, Date.now());
       if (format === 'csv') checkCsv(normalized.queryType);
       if (normalized.queryType !== 'regularQuery' && format === 'single')
         throw queryError(
@@ -118,11 +126,9 @@ export class LoadService {
         throw queryError(
           `The queries of one request may ask for at most ${MAX_REQUEST_ROWS} rows together: use smaller limits`,
         );
-      return [normalized, JSON.stringify([account, format, normalized])] as const;
+      return [{ account, normalized, format }, JSON.stringify([account, format, normalized])] as const;
     });
-    return this.shared.get(key, gone, (signal) =>
-      this.respond({ account, normalized, format }, deadline, signal),
-    );
+    return this.shared.get(key, gone, (signal) => this.respond(request, deadline, signal));
   }
 
   private deadline(): number {
@@ -145,7 +151,7 @@ export class LoadService {
     }
   }
 
-  /** Runs work that validates or compiles queries in the account's share of the CPU. */
+  /** Runs work that parses, validates or compiles queries in the account's share of the CPU. */
   private takeTurn<T>(
     account: string,
     deadline: number,
@@ -238,12 +244,14 @@ export class LoadService {
   /** Compiles the queries and returns a response about them as JSON. */
   private async describe(
     { account }: QueryCaller,
-    input: unknown,
+    read: ReadQuery,
     gone: AbortSignal,
     respond: (normalized: NormalizedQueries, described: DescribedQuery[]) => object,
   ): Promise<string> {
     const deadline = this.deadline();
-    const normalized = await this.takeTurn(account, deadline, gone, () => normalize(input, Date.now()));
+    const normalized = await this.takeTurn(account, deadline, gone, () =>
+      normalize(read().query, Date.now()),
+    );
     const { queries } = normalized;
     const model = await this.schedule({ account, signal: gone }, deadline, (queryDeadline) =>
       this.models.for(account, queries, queryDeadline),

@@ -1,4 +1,4 @@
-import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import { Injectable, SetMetadata, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { ApiError } from '@perkway/domain';
 import type { FastifyContentTypeParser, FastifyInstance, FastifyRequest } from 'fastify';
 import type { IncomingMessage } from 'node:http';
@@ -178,17 +178,32 @@ function isDeeper(value: unknown, levels: number): boolean {
   return false;
 }
 
+const PARSES_BODY = 'parsesBody';
+/** Leaves the body of a route to its handler, which calls `parseBody`. */
+export const ParsesBody = () => SetMetadata(PARSES_BODY, true);
+
+/**
+ * Parses the body of a route with `@ParsesBody()`, once.
+ *
+ * @throws ApiError if it is not valid
+ */
+export function parseBody(request: Deferred): unknown {
+  const text = request[BODY_TEXT];
+  if (text !== undefined) {
+    request.body = parse(request, text);
+    request[BODY_TEXT] = undefined;
+  }
+  if (request[BODY_ERROR]) throw request[BODY_ERROR];
+  return request.body;
+}
+
 @Injectable()
 export class DeferredBodyGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     if (context.getType() !== 'http') return true;
     const request = context.switchToHttp().getRequest<Deferred>();
-    const text = request[BODY_TEXT];
-    if (text !== undefined) {
-      request.body = parse(request, text);
-      request[BODY_TEXT] = undefined;
-    }
-    if (request[BODY_ERROR]) throw request[BODY_ERROR];
+    if (!Reflect.hasMetadata(PARSES_BODY, context.getHandler())) parseBody(request);
+    else if (request[BODY_ERROR]) throw request[BODY_ERROR];
     return true;
   }
 }

@@ -14,6 +14,7 @@ const FIGURES = [
   'generated',
   'cancelled',
   'expired',
+  'outstanding',
 ] as const;
 
 /** Returns the month this many months before the current one, as YYYY-MM. */
@@ -93,6 +94,7 @@ describe('GET /statements', () => {
         expected[`${month} ${entry.denomination}`] = {
           ...counts,
           withdrawn: 0,
+          outstanding: 0,
           generated: counts.revealed + counts.cancelled + counts.expired,
         };
       }
@@ -130,8 +132,8 @@ describe('GET /statements', () => {
     ];
     const closed = [await statement(earlier), await statement(last)];
     expect(closed.map(({ rows }) => cardsOf(rows[0]))).toMatchObject([
-      { opening: 0, loaded: 10, revealed: 0, closing: 10, generated: 1 },
-      { opening: 10, loaded: 0, revealed: 1, closing: 9, generated: 3 },
+      { opening: 0, loaded: 10, revealed: 0, closing: 10, generated: 1, outstanding: 1 },
+      { opening: 10, loaded: 0, revealed: 1, closing: 9, generated: 3, outstanding: 3 },
     ]);
 
     const codes = await gift.addCards(pool, 5);
@@ -164,6 +166,8 @@ describe('GET /statements', () => {
       generated: 13,
       cancelled: 6,
       expired: 1,
+      // Of 17 links, 2 were revealed, 6 cancelled, and 1 expired.
+      outstanding: 8,
     });
     const other = gift.newKey();
     await gift.putPool(pool, other.account);
@@ -174,6 +178,7 @@ describe('GET /statements', () => {
       opening: 9,
       loaded: -9,
       closing: 0,
+      outstanding: 0,
     });
     expect(cardsOf((await statement(monthsAgo(0), other.key)).rows[0])).toMatchObject({
       opening: 0,
@@ -181,6 +186,7 @@ describe('GET /statements', () => {
       revealed: 1,
       withdrawn: 5,
       closing: 8,
+      outstanding: 8,
     });
     expect((await statement(last, other.key)).rows).toEqual([]);
     expect(await audit({ databaseUrl: gift.database.urls.admin })).toMatchObject({ passed: true });
@@ -248,7 +254,7 @@ describe('GET /statements', () => {
     expect(reply.headers['content-type']).toBe('text/csv; charset=utf-8; header=present');
     expect(reply.text).toBe(
       `pool_id,currency,country,denomination,${FIGURES.map((name) => `${name}_cards,${name}_amount`).join(',')}\r\n` +
-        `${pool},EUR,FR,25,0,0,2,50,0,0,0,0,2,50,0,0,0,0,0,0\r\n`,
+        `${pool},EUR,FR,25,0,0,2,50,0,0,0,0,2,50,0,0,0,0,0,0,0,0\r\n`,
     );
   });
 

@@ -183,6 +183,54 @@ it('shows counts and amounts by step that match the month’s statement', async 
   expect(new URL(page.url()).search).toBe(`?month=${month}`);
 }, 120_000);
 
+it('shows what the links of a month cost, by currency', async () => {
+  const { account, key } = await stage.fleet.anAccount();
+  const [pool, gifts] = [randomUUID(), stage.fleet.admin('gift-cards')];
+  await gifts
+    .put(`/admin/pools/${pool}`)
+    .send({ owner: account, product: { name: 'Two currencies' } })
+    .expect(200);
+  const cards = [1, 2, 3].flatMap((nth) => [`euro-${nth},,12.5,EUR,FR`, `dollar-${nth},,20,USD,FR`]);
+  await gifts
+    .post(`/admin/pools/${pool}/cards`)
+    .set('content-type', 'text/csv')
+    .send(['code,pin,denomination,currency,country', ...cards].join('\n'))
+    .expect(200);
+  const made = async (denomination: number, currency: string) => {
+    const link = {
+      denomination,
+      currency,
+      country: 'FR',
+      expires_at: Math.floor(Date.now() / 1000) + 86_400,
+    };
+    const reply = await http({ url: stage.fleet.urls['gift-cards']! }, { key })
+      .post(`/pool/${pool}/reward-links`)
+      .query({ idempotencyKey: randomUUID() })
+      .set('X-Created-By', 'figures')
+      .send(link)
+      .expect(201);
+    return reply.body.reward_link as string;
+  };
+  await stage.reveal(await made(12.5, 'EUR'));
+  await made(12.5, 'EUR');
+  await made(20, 'USD');
+  const page = await stage.signIn(context, key, '/reward-links');
+  await page.getByRole('button', { name: 'Cancel link:' }).first().click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Cancel link' }).click();
+  await page.getByRole('alertdialog').waitFor({ state: 'detached' });
+  for (const path of ['/gift-cards', '/statements']) {
+    await stage.goto(page, path);
+    const table = page.getByRole('table', { name: 'What links cost' });
+    const rows = await table.getByRole('row').allInnerTexts();
+    expect(rows.map((row) => row.replaceAll(/\s+/g, ' ').trim())).toEqual([
+      'Currency Given out as links Opened Cancelled Expired Outstanding',
+      'EUR €25 2 €12.50 1 €0 0 €0 0 €12.50 1',
+      'USD US$20 1 US$0 0 US$20 1 US$0 0 US$0 0',
+    ]);
+  }
+  await screenshot(page, 'statement-costs');
+}, 120_000);
+
 it('saves each day of the dates, under headers in words', async () => {
   const page = await stage.signIn(context);
   const saved = async (name: string) => {

@@ -1207,7 +1207,7 @@ describe('keys and sessions', () => {
     const hint = page.getByText('Scroll sideways to see all columns.');
     const widths: [number, number][] = [
       [1_920, 0],
-      [900, 2],
+      [900, 1],
       [360, 0],
     ];
     for (const [width, hints] of widths) {

@@ -50,6 +50,9 @@ export class StatementRow {
 
   @Figure('Reward links that expired unrevealed')
   expired: StatementFigure;
+
+  @Figure('Reward links that could still be revealed at the end of the month, or can be now')
+  outstanding: StatementFigure;
 }
 
 @ApiSchema({ name: 'Statement' })

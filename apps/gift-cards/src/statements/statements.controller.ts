@@ -17,8 +17,8 @@ import { Statement } from './statement.dto.js';
 import { StatementsService, toCsv } from './statements.service.js';
 
 const CSV_EXAMPLE =
-  'pool_id,currency,country,denomination,opening_cards,opening_amount,loaded_cards,loaded_amount,revealed_cards,revealed_amount,withdrawn_cards,withdrawn_amount,closing_cards,closing_amount,generated_cards,generated_amount,cancelled_cards,cancelled_amount,expired_cards,expired_amount\r\n' +
-  '6f1c2a54-0b7e-4d0f-9a3b-5e8d1c7f2a10,EUR,FR,25,400,10000,100,2500,80,2000,0,0,420,10500,95,2375,5,125,3,75\r\n';
+  'pool_id,currency,country,denomination,opening_cards,opening_amount,loaded_cards,loaded_amount,revealed_cards,revealed_amount,withdrawn_cards,withdrawn_amount,closing_cards,closing_amount,generated_cards,generated_amount,cancelled_cards,cancelled_amount,expired_cards,expired_amount,outstanding_cards,outstanding_amount\r\n' +
+  '6f1c2a54-0b7e-4d0f-9a3b-5e8d1c7f2a10,EUR,FR,25,400,10000,100,2500,80,2000,0,0,420,10500,95,2375,5,125,3,75,40,1000\r\n';
 
 const JWS_EXAMPLE = 'eyJhbGciOiJFUzI1NiIsImtpZCI6ImsxIn0.eyJtb250aCI6IjIwMjYtMTAifQ.c2lnbmF0dXJl';
 const MONTH = { type: 'string', pattern: '^[1-9]\\d{3}-(0[1-9]|1[0-2])$' };

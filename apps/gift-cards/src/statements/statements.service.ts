@@ -19,6 +19,7 @@ const FIGURES = [
   'generated',
   'cancelled',
   'expired',
+  'outstanding',
 ] as const satisfies (keyof StatementRow)[];
 
 const PREVIOUS_MONTH = `($2::date - interval '1 month')::date`;
@@ -70,13 +71,14 @@ const selectRows = (totals: string): string => `
   ), figures as (
     -- By inventory: opening and closing stock and the changes. The rest of the difference in stock is "loaded".
     select i.pool_id, i.currency, i.country, i.denomination, stock.opening,
-      stock.closing - stock.opening + changed.revealed + changed.withdrawn as loaded, stock.closing, changed.*
+      stock.closing - stock.opening + changed.revealed + changed.withdrawn as loaded, stock.closing, stock.outstanding, changed.*
     from (${totals}) t
     left join month_totals b on b.inventory_id = t.inventory_id and b.month = ${PREVIOUS_MONTH}
     join inventories i on i.id = t.inventory_id
     cross join lateral (
       select case when b.account = $1 then b.loaded - b.revealed - b.withdrawn else 0 end as opening,
-        case when t.account = $1 then t.loaded - t.revealed - t.withdrawn else 0 end as closing
+        case when t.account = $1 then t.loaded - t.revealed - t.withdrawn else 0 end as closing,
+        case when t.account = $1 then t.generated - t.revealed - t.cancelled - t.expired else 0 end as outstanding
     ) stock
     cross join lateral (
       select ${['revealed', 'withdrawn', 'generated', 'cancelled', 'expired'].map(since).join(', ')}

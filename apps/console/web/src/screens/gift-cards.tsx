@@ -1,15 +1,41 @@
 import { Link } from 'react-router';
 import { poolName, usePools } from '../api/pools';
-import { formatMoney, formatNumber } from '../format';
+import { formatMoney, formatMonth, formatNumber } from '../format';
 import { Lasts, rateOf, useStock } from '../parts/lasts';
 import { Empty, Loaded } from '../parts/loaded';
 import { Card, Screen } from '../parts/screen';
+import { LinkCosts, useStatement } from '../parts/statement-figures';
 import { Table } from '../parts/table';
 import { texts } from '../texts';
 import { LinkJobs } from './link-jobs';
 import { useMakeLinks } from './use-make-links';
 
 const t = texts.giftCards;
+
+/** What the links of this month cost so far. */
+function CostsThisMonth() {
+  const month = new Date().toISOString().slice(0, 7);
+  const statement = useStatement(month);
+  return (
+    <Card
+      className="dense"
+      title={texts.statements.costs}
+      note={`${texts.statements.costsIn(formatMonth(month))} ${texts.statements.costsNote}`}
+      actions={
+        <Link to={`/statements?month=${month}`}>{texts.overview.sent.statement(formatMonth(month))}</Link>
+      }
+    >
+      <Loaded
+        query={statement}
+        lines={2}
+        isEmpty={({ rows }) => rows.length === 0}
+        empty={<p>{t.noCosts}</p>}
+      >
+        {({ rows }) => <LinkCosts rows={rows} />}
+      </Loaded>
+    </Card>
+  );
+}
 
 export default function GiftCards() {
   const pools = usePools();
@@ -28,6 +54,7 @@ export default function GiftCards() {
       >
         {(list) => (
           <>
+            <CostsThisMonth />
             {list.map((pool) => (
               <Card
                 key={pool.id}

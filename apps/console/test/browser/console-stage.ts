@@ -258,11 +258,16 @@ export const cardRows = (count: number, mark: string) => {
 };
 
 /** Waits for a heading and until nothing is loading. */
-export async function untilShown(page: Page): Promise<void> {
-  await page.waitForSelector('h1');
-  const busy = page.locator('.loading, .starting');
-  await waitFor(async () => (await busy.count()) === 0, 'the screen to finish loading', 20_000);
-}
+export const untilShown = (page: Page): Promise<void> =>
+  waitFor(
+    // `waitForSelector` would look only every 500 ms after a while.
+    () =>
+      page.evaluate<boolean>(
+        "!!document.querySelector('h1') && !document.querySelector('.loading, .starting')",
+      ),
+    'the screen to finish loading',
+    20_000,
+  );
 
 /** Returns what the clipboard has, from another page: those of the console may not read it. */
 export async function clipboardOf(context: BrowserContext): Promise<string> {

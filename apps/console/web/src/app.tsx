@@ -1,7 +1,7 @@
-import { lazy, Suspense } from 'react';
 import { Navigate, Route, Routes, useLocation } from 'react-router';
 import { SessionProvider, useSessionQuery } from './api/session';
-import { Failed, Loading } from './parts/loaded';
+import { lazy } from './parts/lazy';
+import { Failed } from './parts/loaded';
 import { Shell } from './shell';
 import { SignIn } from './screens/sign-in';
 import { texts } from './texts';
@@ -39,14 +39,7 @@ const NotFound = lazy(() => import('./screens/not-found'));
 export function App() {
   return (
     <Routes>
-      <Route
-        path="/report"
-        element={
-          <Suspense fallback={<Loading />}>
-            <Report />
-          </Suspense>
-        }
-      />
+      <Route path="/report" element={<Report />} />
       <Route path="*" element={<Console />} />
     </Routes>
   );
@@ -80,40 +73,38 @@ function Console() {
     // Remount for another account, so that no state of the previous one remains.
     <SessionProvider session={session.data} key={session.data.accountId}>
       <Shell>
-        <Suspense fallback={<Loading />}>
-          <Routes>
-            <Route index element={<Overview />} />
-            <Route path="campaigns" element={<Campaigns />} />
-            <Route path="campaigns/:campaignId/:tab?" element={<Campaign />} />
-            <Route path="perks" element={<Perks />} />
-            <Route path="gift-cards" element={<GiftCards />} />
-            <Route path="reward-links" element={<RewardLinks />} />
-            <Route path="statements" element={<Statements />} />
-            <Route path="limits" element={<Limits />} />
-            <Route path="explore" element={<Explore />} />
-            <Route path="integration/:tab?" element={<Integration />} />
-            <Route path="integration/webhooks/:webhookId" element={<Webhook />} />
-            <Route path="documentation/:page?" element={<Documentation />} />
-            <Route path="docs" element={<Navigate to="/documentation" replace />} />
-            <Route path="reports" element={<Reports />} />
-            <Route path="audit-log" element={<AuditLog />} />
-            {isOperator && (
-              <>
-                <Route path="home" element={<OperatorsHome />} />
-                <Route path="accounts" element={<Accounts />} />
-                <Route path="accounts/:accountId" element={<Account />} />
-                <Route path="accounts/:accountId/erasures" element={<Erasures />} />
-                <Route path="catalogue/*" element={<Catalogue />} />
-                <Route path="campaign-editor/:campaignId?" element={<CampaignEditor />} />
-                <Route path="pools" element={<Pools />} />
-                <Route path="pools/:poolId" element={<Pool />} />
-                <Route path="limit-editor/:limitId?" element={<LimitEditor />} />
-                <Route path="health" element={<Health />} />
-              </>
-            )}
-            <Route path="*" element={<NotFound />} />
-          </Routes>
-        </Suspense>
+        <Routes>
+          <Route index element={<Overview />} />
+          <Route path="campaigns" element={<Campaigns />} />
+          <Route path="campaigns/:campaignId/:tab?" element={<Campaign />} />
+          <Route path="perks" element={<Perks />} />
+          <Route path="gift-cards" element={<GiftCards />} />
+          <Route path="reward-links" element={<RewardLinks />} />
+          <Route path="statements" element={<Statements />} />
+          <Route path="limits" element={<Limits />} />
+          <Route path="explore" element={<Explore />} />
+          <Route path="integration/:tab?" element={<Integration />} />
+          <Route path="integration/webhooks/:webhookId" element={<Webhook />} />
+          <Route path="documentation/:page?" element={<Documentation />} />
+          <Route path="docs" element={<Navigate to="/documentation" replace />} />
+          <Route path="reports" element={<Reports />} />
+          <Route path="audit-log" element={<AuditLog />} />
+          {isOperator && (
+            <>
+              <Route path="home" element={<OperatorsHome />} />
+              <Route path="accounts" element={<Accounts />} />
+              <Route path="accounts/:accountId" element={<Account />} />
+              <Route path="accounts/:accountId/erasures" element={<Erasures />} />
+              <Route path="catalogue/*" element={<Catalogue />} />
+              <Route path="campaign-editor/:campaignId?" element={<CampaignEditor />} />
+              <Route path="pools" element={<Pools />} />
+              <Route path="pools/:poolId" element={<Pool />} />
+              <Route path="limit-editor/:limitId?" element={<LimitEditor />} />
+              <Route path="health" element={<Health />} />
+            </>
+          )}
+          <Route path="*" element={<NotFound />} />
+        </Routes>
       </Shell>
     </SessionProvider>
   );

@@ -1,13 +1,14 @@
-import { lazy, Suspense, useEffect, useRef, useState, type ReactNode } from 'react';
+import { useEffect, useRef, useState, type ReactNode } from 'react';
 import { NavLink, useLocation, useNavigate } from 'react-router';
 import { useSession, useSigning } from './api/session';
 import { Icon, type IconName } from './parts/icon';
 import { keepsFocus } from './keep-focus';
+import { lazy } from './parts/lazy';
 import { LiveSwitch } from './parts/live';
 import { useNotices } from './parts/notices';
 import { texts } from './texts';
 
-const Search = lazy(() => import('./screens/search'));
+const Search = lazy(() => import('./screens/search'), null);
 
 interface Entry {
   to: string;
@@ -81,11 +82,7 @@ function Finder() {
         <span className="finder-label">{texts.find.open}</span>
         <kbd aria-hidden="true">Ctrl K</kbd>
       </button>
-      {isOpen && (
-        <Suspense>
-          <Search onClose={() => setOpen(false)} />
-        </Suspense>
-      )}
+      {isOpen && <Search onClose={() => setOpen(false)} />}
     </>
   );
 }

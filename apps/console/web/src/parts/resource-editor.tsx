@@ -1,7 +1,7 @@
 import { differences } from '@perkway/catalogue/differences';
 import type { Shape } from '@perkway/catalogue/shapes';
 import { useQueryClient } from '@tanstack/react-query';
-import { lazy, Suspense, useEffect, useRef, useState, type FormEvent, type ReactNode } from 'react';
+import { useEffect, useRef, useState, type FormEvent, type ReactNode } from 'react';
 import { ApiError } from '../api/http';
 import { keyOf, type Kind } from '../api/managed';
 import { responseOf, storedIfFound, storedOf, type Stored } from '../api/perkway';
@@ -9,6 +9,7 @@ import { texts } from '../texts';
 import { Confirm } from './dialog';
 import { Differences } from './differences';
 import { TextField } from './fields';
+import { lazy } from './lazy';
 import { Failed, Loading } from './loaded';
 import { useNotices } from './notices';
 import { Card } from './screen';
@@ -18,8 +19,8 @@ import { useUnsavedGuard } from './unsaved';
 import '../styles/editor.css';
 
 const t = texts.editor;
-const History = lazy(() => import('../screens/history'));
-const YamlField = lazy(() => import('./yaml-field'));
+const History = lazy(() => import('../screens/history'), <Loading lines={6} />);
+const YamlField = lazy(() => import('./yaml-field'), <Loading lines={8} />);
 
 export interface EditorProps {
   /** Null to create a resource. */
@@ -150,16 +151,12 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
   const fields = () =>
     yaml?.problem ? <p className="wide callout">{t.brokenYaml}</p> : props.fields(draft, change, errorOf);
   const yamlField = () => (
-    <Suspense fallback={<Loading lines={8} />}>
-      <YamlField
-        body={toBody(draft)}
-        shape={shape!}
-        typed={yaml}
-        onTyped={(text, body, problem) =>
-          edit(body ? toDraft(body as unknown as T) : draft, { text, problem })
-        }
-      />
-    </Suspense>
+    <YamlField
+      body={toBody(draft)}
+      shape={shape!}
+      typed={yaml}
+      onTyped={(text, body, problem) => edit(body ? toDraft(body as unknown as T) : draft, { text, problem })}
+    />
   );
   const editor = (content: () => ReactNode) => () => (
     <div className={props.preview ? 'editor' : undefined}>
@@ -232,9 +229,7 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
   );
   const history = () => (
     <Card>
-      <Suspense fallback={<Loading lines={6} />}>
-        <History id={id!} kind={kind.name} />
-      </Suspense>
+      <History id={id!} kind={kind.name} />
     </Card>
   );
   const tabs = [

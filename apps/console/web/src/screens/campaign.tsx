@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
 import { Link, useLocation, useNavigate, useParams } from 'react-router';
 import {
   byDay,
@@ -29,6 +29,7 @@ import { SelectField } from '../parts/fields';
 import { Icon } from '../parts/icon';
 import { addMoney, formatSums, type Money } from '../money';
 import { useLiveInterval } from '../parts/live';
+import { lazy } from '../parts/lazy';
 import { Empty, Failed, Loaded, Loading } from '../parts/loaded';
 import { PerkPicture } from '../parts/perk-picture';
 import { RangePicker, useRange } from '../parts/range-picker';
@@ -45,8 +46,8 @@ import { ResultsByStep } from './results-by-step';
 const t = texts.campaign;
 const F = 'campaign_funnel';
 const STEPS = Object.keys(texts.funnel.steps) as (keyof typeof texts.funnel.steps)[];
-const FreezeReport = lazy(() => import('./freeze-report'));
-const CampaignSend = lazy(() => import('./campaign-send'));
+const FreezeReport = lazy(() => import('./freeze-report'), null);
+const CampaignSend = lazy(() => import('./campaign-send'), <Loading lines={8} />);
 
 interface CampaignPerk {
   perkId: string;
@@ -264,19 +265,11 @@ function Found({ campaign }: { campaign: Campaign }) {
           {
             id: 'send',
             label: texts.send.send,
-            content: () => (
-              <Suspense fallback={<Loading lines={8} />}>
-                <CampaignSend campaign={campaign} />
-              </Suspense>
-            ),
+            content: () => <CampaignSend campaign={campaign} />,
           },
         ]}
       />
-      {isFreezing && (
-        <Suspense>
-          <FreezeReport campaign={campaign} range={range} onClose={() => setFreezing(false)} />
-        </Suspense>
-      )}
+      {isFreezing && <FreezeReport campaign={campaign} range={range} onClose={() => setFreezing(false)} />}
     </Screen>
   );
 }

@@ -1,7 +1,7 @@
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
 import { Link, Navigate, NavLink, Route, Routes, useNavigate, useParams } from 'react-router';
 import { CATEGORIES, COLLECTIONS, PERKS } from '../api/managed';
-import { Loading } from '../parts/loaded';
+import { lazy } from '../parts/lazy';
 import { PerkPicture } from '../parts/perk-picture';
 import type { EditorProps } from '../parts/resource-editor';
 import { ResourceList } from '../parts/resource-list';
@@ -17,32 +17,30 @@ const CollectionEditor = lazy(() => import('./collection-editor'));
 
 export default function Catalogue() {
   return (
-    <Suspense fallback={<Loading />}>
-      <Routes>
-        <Route index element={<Perks />} />
-        <Route path="categories" element={<Categories />} />
-        <Route path="collections" element={<Collections />} />
-        <Route
-          path="import"
-          element={
-            <Frame>
-              <Import />
-            </Frame>
-          }
-        />
-        <Route path="perks" element={<Navigate to="/catalogue" replace />} />
-        <Route path="perks/:id" element={<Edit editor={PerkEditor} back="/catalogue" create={t.newPerk} />} />
-        <Route
-          path="categories/:id"
-          element={<Edit editor={CategoryEditor} back="/catalogue/categories" create={t.newCategory} />}
-        />
-        <Route
-          path="collections/:id"
-          element={<Edit editor={CollectionEditor} back="/catalogue/collections" create={t.newCollection} />}
-        />
-        <Route path="*" element={<NotFound />} />
-      </Routes>
-    </Suspense>
+    <Routes>
+      <Route index element={<Perks />} />
+      <Route path="categories" element={<Categories />} />
+      <Route path="collections" element={<Collections />} />
+      <Route
+        path="import"
+        element={
+          <Frame>
+            <Import />
+          </Frame>
+        }
+      />
+      <Route path="perks" element={<Navigate to="/catalogue" replace />} />
+      <Route path="perks/:id" element={<Edit editor={PerkEditor} back="/catalogue" create={t.newPerk} />} />
+      <Route
+        path="categories/:id"
+        element={<Edit editor={CategoryEditor} back="/catalogue/categories" create={t.newCategory} />}
+      />
+      <Route
+        path="collections/:id"
+        element={<Edit editor={CollectionEditor} back="/catalogue/collections" create={t.newCollection} />}
+      />
+      <Route path="*" element={<NotFound />} />
+    </Routes>
   );
 }
 

@@ -1,9 +1,10 @@
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
 import type { Pool } from '../api/types';
+import { lazy } from '../parts/lazy';
 import { texts } from '../texts';
 
 const t = texts.giftCards;
-const MakeLinks = lazy(() => import('./make-links'));
+const MakeLinks = lazy(() => import('./make-links'), null);
 
 /**
  * Returns the buttons that make one link or many, and the dialog that they open. The dialog stands apart from them, because it
@@ -28,10 +29,6 @@ export function useMakeLinks(pools: Pool[] | undefined) {
         {button('many')}
       </>
     ),
-    dialog: making && pools && (
-      <Suspense>
-        <MakeLinks kind={making} pools={pools} onClose={() => setMaking(null)} />
-      </Suspense>
-    ),
+    dialog: making && pools && <MakeLinks kind={making} pools={pools} onClose={() => setMaking(null)} />,
   };
 }

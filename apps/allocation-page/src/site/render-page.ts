@@ -84,9 +84,7 @@ export const renderPage = (
               <p class="stuck">${texts.loading.stuck}</p>
             </section>
             <section data-when="reserved revealing" hidden>
-              <p class="eyebrow" data-fill="brand" data-template="${texts.reserved.fromBrand}">
-                ${texts.reserved.from}
-              </p>
+              ${sender(texts)}
               <h1 tabindex="-1" data-fill="amount" data-template="${texts.reserved.heading}"></h1>
               <dl>
                 ${product(texts)}
@@ -108,6 +106,7 @@ export const renderPage = (
               <p class="small">${lock}<span>${texts.reserved.sealed}</span></p>
             </section>
             <section data-when="revealed" hidden>
+              ${sender(texts)}
               <h1 tabindex="-1" data-fill="amount" data-template="${texts.revealed.heading}"></h1>
               <p class="notice" data-replaced hidden>${texts.revealed.replaced}</p>
               ${secret('code', texts)} ${secret('pin', texts)}
@@ -224,6 +223,9 @@ const noScript = (
     <p>${safe}</p>
     <p>${delivered.text} ${footer}</p>
   </section>`;
+
+const sender = ({ reserved }: Texts): Html =>
+  html`<p class="sender" data-fill="brand" data-template="${reserved.fromBrand}">${reserved.from}</p>`;
 
 /** Renders the section of a link that was ended before its time. */
 const ended = (state: 'cancelled' | 'withdrawn' | 'replaced', texts: Texts): Html =>

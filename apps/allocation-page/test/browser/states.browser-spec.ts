@@ -184,6 +184,7 @@ const STATES: Record<
       await untilStill(page);
     },
     reads: [
+      /^A gift from Harbour Bank$/m,
       new RegExp(CARD.code),
       /^Print$/m,
       /^Save as picture$/m,

@@ -126,8 +126,6 @@ function open(next: string, byAction: boolean): void {
   link = null;
   showBrand(null);
   history.replaceState(null, '', `/${location.search}#${next}`);
-  // The language links must keep the reward link.
-  for (const anchor of all('nav a')) (anchor as HTMLAnchorElement).hash = next;
   void load(byAction);
 }
 
@@ -181,7 +179,7 @@ function openAddress(byAction: boolean): void {
 
 revealButton.addEventListener('click', reveal);
 one('[data-retry]').addEventListener('click', () => void load(true));
-one('form').addEventListener('submit', openPasted);
+one('main form').addEventListener('submit', openPasted);
 all('[data-copy]').forEach(setUpCopying);
 one('[data-print]').addEventListener('click', () => print());
 one('[data-save]').addEventListener('click', savePicture);

@@ -54,7 +54,7 @@ export const renderPage = (
       </head>
       <body>
         <header class="top">
-          ${isForeign ? languageNote(languages) : ''}
+          ${isForeign ? languageForm(endonyms(languages), languages, ({ thisLanguage }) => thisLanguage) : ''}
           <img class="logo" src="${icon}" alt="" />
           <p class="name" data-fill="brand" translate="no">Perkway</p>
         </header>
@@ -76,7 +76,11 @@ export const renderPage = (
           <div class="panel">
             <p class="unseen" role="status" data-status></p>
             <noscript>
-              ${[texts, ...languages.filter(({ lang }) => lang !== texts.lang)].map(noScript)}
+              <section>
+                <h1>${texts.noScript.heading}</h1>
+                <p>${texts.noScript.text}</p>
+                <p>${texts.noScript.safe}</p>
+              </section>
             </noscript>
             <section data-when="loading">
               <h1 class="waiting"><span class="spinner"></span>${texts.loading.heading}</h1>
@@ -199,30 +203,11 @@ export const renderPage = (
               ${texts.footer}</span
             >
           </p>
-          <nav aria-label="${texts.languages}">
-            <ul>
-              ${languages.map((language) => languageLink(language, texts.lang))}
-            </ul>
-          </nav>
+          ${languageForm(texts.languages, languages, ({ endonym }) => endonym, texts.lang)}
         </footer>
         <template data-drawing><script src="${files.drawing}"></script></template>
       </body>
     </html> `.markup.replace(/\n\s*/g, '\n');
-
-/**
- * Renders the message for browsers without JavaScript in one language. The page has it in every language, because
- * without a script a link to another language would lose the token after the `#`.
- */
-const noScript = (
-  { lang, dir, noScript: { heading, text, safe }, delivered, footer }: Texts,
-  index: number,
-): Html =>
-  html`<section lang="${lang}" dir="${dir}">
-    ${index === 0 ? html`<h1>${heading}</h1>` : html`<h2>${heading}</h2>`}
-    <p>${text}</p>
-    <p>${safe}</p>
-    <p>${delivered.text} ${footer}</p>
-  </section>`;
 
 const sender = ({ reserved }: Texts): Html =>
   html`<p class="sender" data-fill="brand" data-template="${reserved.fromBrand}">${reserved.from}</p>`;
@@ -264,16 +249,34 @@ const help = (texts: Texts): Html =>
     texts,
   );
 
-/** Renders one line per language, each in that language, for readers who prefer none of the page's languages. */
-const languageNote = (languages: readonly Texts[]): Html =>
-  html`<nav class="languages" aria-label="${languages.map(({ endonym }) => endonym).join(', ')}">
-    <ul>
+const endonyms = (languages: readonly Texts[]): string => languages.map(({ endonym }) => endonym).join(', ');
+
+/**
+ * Renders a button per language, in that language. A form without an action keeps the fragment of the page's URL, which
+ * is the token, also without a script; a link to `?lang=fr` would lose it.
+ */
+const languageForm = (
+  label: string,
+  languages: readonly Texts[],
+  textOf: (language: Texts) => string,
+  current?: string,
+): Html =>
+  html`<nav aria-label="${label}">
+    <form method="get">
       ${languages.map(
-        ({ lang, thisLanguage }) =>
-          html`<li><a href="?lang=${lang}" hreflang="${lang}" lang="${lang}">${thisLanguage}</a></li>`,
+        (language) =>
+          html`<button
+            name="lang"
+            value="${language.lang}"
+            lang="${language.lang}"
+            ${current === language.lang ? CURRENT : ''}
+          >
+            ${textOf(language)}
+          </button>`,
       )}
-    </ul>
+    </form>
   </nav>`;
+const CURRENT = html`aria-current="true"`;
 
 /** Renders the card code or the PIN with its copy button. */
 const secret = (name: 'code' | 'pin', texts: Texts): Html => {
@@ -299,10 +302,3 @@ const copyButton = (name: string, { copy, copied }: CopyTexts, { revealed }: Tex
   >
     ${copyIcon}<span data-label>${copy}</span><span data-done hidden>${revealed.copied}</span>
   </button>`;
-
-const languageLink = (language: Texts, current: string): Html => {
-  const link = html`href="?lang=${language.lang}" hreflang="${language.lang}" lang="${language.lang}"`;
-  return language.lang === current
-    ? html`<li><a ${link} aria-current="true">${language.endonym}</a></li>`
-    : html`<li><a ${link}>${language.endonym}</a></li>`;
-};

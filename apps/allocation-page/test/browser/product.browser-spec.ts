@@ -157,15 +157,15 @@ describe('the product of the card', () => {
   });
 });
 
-it('a reader of other languages finds links to each version of the page, which keep the reward link', async () => {
+it('a reader of other languages finds buttons to each version of the page, which keep the reward link', async () => {
   const arabic = await stage.window({ locale: 'ar' });
   const page = await arabic.newPage();
   const token = stage.gifts.addLink();
   await page.goto(stage.linkTo(token));
   await untilState(page, 'reserved');
-  await page.click('.languages a[lang="fr"]');
+  await page.click('.top nav [lang="fr"]');
   await untilState(page, 'reserved');
   expect(new URL(page.url())).toMatchObject({ search: '?lang=fr', hash: `#${token}` });
-  expect(await page.locator('.languages').count()).toBe(0);
+  expect(await page.locator('.top nav').count()).toBe(0);
   await arabic.close();
 });

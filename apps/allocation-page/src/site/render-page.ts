@@ -197,7 +197,12 @@ export const renderPage = (
         <footer>
           <p class="small">
             ${seal}<span
-              ><span data-fill="brand" data-template="${texts.delivered.textBrand}"
+              ><span
+                data-when="loading reserved revealing revealed"
+                data-fill="brand"
+                data-template="${texts.delivered.textBrand}"
+                >${texts.delivered.text}</span
+              ><span data-when="expired cancelled withdrawn replaced unknown missing unreachable busy" hidden
                 >${texts.delivered.text}</span
               >
               ${texts.footer}</span

@@ -363,6 +363,9 @@ describe.each([
         expect(await scrollsSideways(page)).toBe(false);
         if (width > 1000)
           expect(await page.locator('footer nav').boundingBox()).toMatchObject({ height: 44 });
+        // A link without a card delivers none.
+        if (/^(?:expired|cancelled|withdrawn|replaced)/.test(state))
+          expect(text).not.toMatch(/Perkway \S+ (?:cette|diese|this|esta) /);
         // A link that shows no card shows a picture in its place.
         expect(await page.locator('.face').isVisible()).toBe(/^(?:loading|reserved|reveal)/.test(state));
         // One heading and one primary button.

@@ -103,12 +103,18 @@ function showLogo(selector: string, url: string | null | undefined): void {
 
 const PERKWAYS_LOGO = one<HTMLImageElement>('.logo').src;
 
+/** Returns Perkway's icon, a parcel, in this color. */
+const parcel = (color: string | null | undefined): string =>
+  isColor(color) ? PERKWAYS_LOGO.replace(/%23\w{6}/, `%23${color.slice(1)}`) : PERKWAYS_LOGO;
+
 /** Shows the account's brand, or that of Perkway. Ignores an invalid color or image. */
 export function showBrand(brand: Brand | null | undefined): void {
   fill('brand', brand ? brand.name : '');
   lead('support', brand && brand.support_url);
   colorize(document.documentElement, brand && brand.color);
   showLogo('.logo', brand ? brand.logo : PERKWAYS_LOGO);
+  one<HTMLLinkElement>('link[rel="icon"]').href =
+    brand && isImage(brand.logo) ? brand.logo : parcel(brand && brand.color);
 }
 
 /** Shows the product on the card and in the facts, and once the card is revealed also how to spend it. */

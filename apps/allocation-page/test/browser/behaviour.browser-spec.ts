@@ -20,6 +20,7 @@ afterEach(async () => {
 const REVEAL = '[data-reveal]';
 const codeOf = (page: Page) => page.innerText('[data-fill="code"]');
 const evaluated = <T>(page: Page, expression: string) => page.evaluate<T>(expression);
+const iconOf = (page: Page) => page.getAttribute('link[rel="icon"]', 'href');
 /** Name of the focused element, and the last text announced to screen readers. */
 const focused = (page: Page) =>
   evaluated<string>(page, 'document.activeElement.innerText || document.activeElement.tagName');
@@ -376,6 +377,7 @@ describe('the brand of an account', () => {
 
     expect(await page.innerText('.name')).toBe('Sun & Co');
     expect(await page.getAttribute('.logo', 'src')).toBe(logo);
+    expect(await iconOf(page)).toBe(logo);
     expect(await evaluated(page, "document.querySelector('.logo').naturalWidth")).toBe(40);
     const style = (property: string) =>
       evaluated<string>(page, `getComputedStyle(document.querySelector('${REVEAL}')).${property}`);
@@ -399,11 +401,18 @@ describe('the brand of an account', () => {
     expect(await page.innerText('body')).not.toContain('Sun & Co');
     expect(await page.innerText('main')).toContain('Somebody has sent you a gift');
     expect(await page.getAttribute('.logo', 'src')).toBe(icon);
+    expect(await iconOf(page)).toBe(icon);
     expect(await page.isVisible('.logo')).toBe(true);
     expect(await page.isVisible('[data-link="support"]')).toBe(false);
     const attributes =
       "['data-on-brand', 'style'].map((name) => document.documentElement.getAttribute(name))";
     expect((await evaluated<(string | null)[]>(page, attributes)).filter(Boolean)).toEqual([]);
+  });
+
+  it("colors the tab's icon if the brand has no logo", async () => {
+    const brand = { name: 'Sun & Co', color: '#ffd400', logo: null };
+    const page = await stage.open(context, stage.gifts.addLink({}, brand), 'reserved');
+    expect(await iconOf(page)).toMatch(/^data:image\/svg\+xml,.*<rect [^>]*fill='%23ffd400'/);
   });
 
   it('ignores an invalid color and a logo that is not a data URL', async () => {

@@ -129,34 +129,30 @@ export default function OperatorsHome() {
           </Card>
         )}
       </Loaded>
-      <div className="columns">
-        <Card id="low-stock" title={t.lowStock} note={t.lowStockNote}>
-          <Loaded query={stock}>
-            {(cards) => (
-              <Loaded query={codes}>
-                {(perks) => <LowStock cards={cards} perks={perks} nameOf={nameOf} />}
-              </Loaded>
-            )}
-          </Loaded>
-        </Card>
-        <Card id="failing-webhooks" title={t.failing} note={t.failingNote}>
-          <Loaded
-            query={home}
-            isEmpty={(data) => data.webhooks.length === 0}
-            empty={<p>{home.data?.has_webhooks ? t.noFailing : t.noWebhooks}</p>}
-          >
-            {(data) => (
-              <WebhookStates
-                caption={t.failing}
-                webhooks={data.webhooks}
-                about={({ account_id }) => (
-                  <Link to={pathOf(ACCOUNTS, account_id)}>{nameOf(account_id)}</Link>
-                )}
-              />
-            )}
-          </Loaded>
-        </Card>
-      </div>
+      <Card id="low-stock" title={t.lowStock} note={t.lowStockNote}>
+        <Loaded query={stock}>
+          {(cards) => (
+            <Loaded query={codes}>
+              {(perks) => <LowStock cards={cards} perks={perks} nameOf={nameOf} />}
+            </Loaded>
+          )}
+        </Loaded>
+      </Card>
+      <Card id="failing-webhooks" title={t.failing} note={t.failingNote}>
+        <Loaded
+          query={home}
+          isEmpty={(data) => data.webhooks.length === 0}
+          empty={<p>{home.data?.has_webhooks ? t.noFailing : t.noWebhooks}</p>}
+        >
+          {(data) => (
+            <WebhookStates
+              caption={t.failing}
+              webhooks={data.webhooks}
+              about={({ account_id }) => <Link to={pathOf(ACCOUNTS, account_id)}>{nameOf(account_id)}</Link>}
+            />
+          )}
+        </Loaded>
+      </Card>
     </Screen>
   );
 }

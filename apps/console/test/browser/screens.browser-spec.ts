@@ -93,6 +93,13 @@ describe.each([
     for (const [path, heading] of Object.entries(screensOf())) {
       await stage.goto(page, path);
       expect([path, await headingOf(page)]).toEqual([path, heading]);
+      // A screen with times says once in which zone they are.
+      const text = await page.innerText('body');
+      const zones = text.match(/time zone UTC|\(UTC\)|[Tt]imes are in UTC/g) ?? [];
+      // The pages of the documentation have times of their own.
+      if (/\d\d:\d\d/.test(text) && !path.startsWith('/documentation'))
+        expect([path, zones]).toEqual([path, ['time zone UTC']]);
+      else expect([path, zones.length <= 1]).toEqual([path, true]);
       for (const colorScheme of COLOR_SCHEMES) {
         await page.emulateMedia({ colorScheme });
         expect([path, colorScheme, await violations(page)]).toEqual([path, colorScheme, []]);

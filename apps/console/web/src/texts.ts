@@ -152,6 +152,7 @@ export const texts = {
     } as Record<string, string>,
   },
 
+  zone: (zone: string) => `Days and times are in the time zone ${zone.replaceAll('_', ' ')}.`,
   counting: {
     title: 'How this is counted',
     people:
@@ -163,7 +164,6 @@ export const texts = {
     noneWithoutJourney: 'Every event of a campaign came with its own journey id.',
     distinct: 'Each journey counts once, however often it clicked. People only.',
     bySource: 'A journey that came from two sources counts for each of them.',
-    zone: (zone: string) => `Days are in the time zone ${zone.replace('_', ' ')}.`,
   },
 
   /** Numerator / denominator. A conversion does not require a click, so the last rate can exceed 100 %. */
@@ -927,7 +927,7 @@ export const texts = {
     country: 'Country',
     journey: 'Journey',
     drawerTitle: 'Reward link',
-    drawerNote: 'Times are in your time zone. A link that is cancelled through the API does not say by whom.',
+    drawerNote: 'A link that is cancelled through the API does not say by whom.',
     copyId: 'Copy id',
     link: (id: string) => `link ${id}`,
     timeline: {
@@ -1147,8 +1147,8 @@ export const texts = {
       `${count} more ${pluralOf(count, 'account has', 'accounts have')} lost half of ${pluralOf(count, 'its', 'their')} events`,
     silent: (count: number) => `${count} ${pluralOf(count, 'account has', 'accounts have')} no more events`,
     traffic: 'Traffic',
-    trafficNote: (from: string, middle: string, dayTo: string, zone: string) =>
-      `Tracked events, with bots. The last 24 hours end ${dayTo}, the last full hour. The last seven days begin ${middle} and include the current hour; the week before begins ${from}. Times are in ${zone}.`,
+    trafficNote: (from: string, middle: string, dayTo: string) =>
+      `Tracked events, with bots. The last 24 hours end ${dayTo}, the last full hour. The last seven days begin ${middle} and include the current hour; the week before begins ${from}.`,
     account: 'Account',
     day: 'Last 24 hours',
     dayBefore: 'Day before',
@@ -1516,11 +1516,11 @@ export const texts = {
     consumer: 'Consumer',
     pending: 'Waiting',
     unacknowledged: 'Being stored',
-    checked: (when: string, zone: string) => `Checked ${when} (${zone}).`,
+    checked: (when: string) => `Checked ${when}.`,
   },
 
   statements: {
-    intro: 'What happened to your gift cards in a month, in UTC.',
+    intro: 'What happened to your gift cards in a month.',
     month: 'Month',
     csv: 'Download CSV',
     signed: 'Download signed',
@@ -1597,7 +1597,7 @@ export const texts = {
     exportNote: 'Exports the entries that match. If From is empty, those of the last 30 days.',
     history: 'History',
     historyOf: (id: string) => `History of ${id}`,
-    when: (zone: string) => `When (${zone})`,
+    when: 'When',
     who: 'Who',
     what: 'What',
     changes: 'Changes',

@@ -1,5 +1,6 @@
 import { useEffect, type ReactNode } from 'react';
 import { Link } from 'react-router';
+import { TIMEZONE } from '../dates';
 import { texts } from '../texts';
 import { Icon } from './icon';
 
@@ -8,10 +9,12 @@ interface Props {
   intro?: ReactNode;
   actions?: ReactNode;
   back?: { to: string; label: string };
+  /** The time zone of the screen's days and times; null if it has none. */
+  zone?: string | null;
   children: ReactNode;
 }
 
-export function Screen({ title, intro, actions, back, children }: Props) {
+export function Screen({ title, intro, actions, back, zone = TIMEZONE, children }: Props) {
   useEffect(() => {
     document.title = `${title} · ${texts.product}`;
   }, [title]);
@@ -30,6 +33,7 @@ export function Screen({ title, intro, actions, back, children }: Props) {
         {actions && <div className="actions">{actions}</div>}
       </div>
       {children}
+      {zone !== null && <p className="hint zone">{texts.zone(zone)}</p>}
     </div>
   );
 }

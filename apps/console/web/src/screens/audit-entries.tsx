@@ -2,7 +2,6 @@ import { differences } from '@perkway/catalogue/differences';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { get, type Page } from '../api/http';
 import type { AuditEntry, AuditQuery } from '../api/types';
-import { TIMEZONE } from '../dates';
 import { formatMomentToSecond } from '../format';
 import { Differences } from '../parts/differences';
 import { Empty } from '../parts/loaded';
@@ -75,7 +74,7 @@ export function AuditEntries({ caption, filters }: { caption: string; filters: A
               keyOf={({ id }) => id}
               columns={[
                 {
-                  name: t.when(TIMEZONE),
+                  name: t.when,
                   isHead: true,
                   cell: ({ at }) => <time dateTime={at}>{formatMomentToSecond(at)}</time>,
                 },

@@ -21,7 +21,7 @@ import { saveCsv, type Cell } from '../api/csv';
 import type { Campaign } from '../api/types';
 import { Funnel } from '../charts/funnel';
 import { TimeSeries } from '../charts/time-series';
-import { dayOf, daysIn, rangeBefore, TIMEZONE, type Range } from '../dates';
+import { dayOf, daysIn, rangeBefore, type Range } from '../dates';
 import { exploreLink, type Condition } from '../explore-link';
 import { formatLongDay, formatNumber, formatShare } from '../format';
 import { KEEP_FOCUS } from '../keep-focus';
@@ -379,7 +379,7 @@ function Results({ campaign, range }: { campaign: Campaign; range: Range }) {
       {funnel.data && <Steps id={id} funnel={funnel.data} {...{ now: range, before }} />}
       <Card
         title={t.byDay}
-        note={`${texts.counting.people} ${texts.counting.zone(TIMEZONE)}`}
+        note={texts.counting.people}
         actions={
           <>
             <SelectField

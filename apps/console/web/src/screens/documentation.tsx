@@ -58,7 +58,7 @@ export default function Documentation() {
   const { page = 'quickstart' } = useParams();
   if (!(page in PAGES)) return <NotFound />;
   return (
-    <Screen title={texts.nav.documentation} intro={t.intro}>
+    <Screen title={texts.nav.documentation} intro={t.intro} zone={null}>
       <div className="documentation">
         <nav aria-label={t.pages}>
           {Object.entries(GROUPS).map(([group, names]) => (

@@ -415,7 +415,7 @@ function Results({ query, cube, measures, range, steps, titleOf, title, drill }:
 
   return (
     <>
-      <Card title={title} note={texts.counting.zone(TIMEZONE)}>
+      <Card title={title}>
         <Loaded query={response} lines={6} isEmpty={(rows) => rows.length === 0} empty={<p>{t.empty}</p>}>
           {(rows) => (
             <div className="stack">

@@ -1,7 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { get } from '../api/http';
 import type { Health as HealthState } from '../api/types';
-import { TIMEZONE } from '../dates';
 import { formatExactMoment, formatNumber, sentenceOf } from '../format';
 import { Loaded } from '../parts/loaded';
 import { Card, Screen } from '../parts/screen';
@@ -35,7 +34,7 @@ export default function Health() {
               <p className="headline" role="status">
                 {findings.length === 0 ? t.good(apps.length) : sentenceOf(findings)}
               </p>
-              <Card title={t.apps} note={t.checked(formatExactMoment(checked_at), TIMEZONE)}>
+              <Card title={t.apps} note={t.checked(formatExactMoment(checked_at))}>
                 <Table
                   caption={t.apps}
                   rows={apps}

@@ -6,7 +6,6 @@ import { allOf } from '../api/perkway';
 import { useSession } from '../api/session';
 import type { CardStock, Health, LowCodes, OperatorsHome as Home } from '../api/types';
 import { isClearChange } from '../contributions';
-import { TIMEZONE } from '../dates';
 import {
   formatChange,
   formatMoment,
@@ -120,7 +119,6 @@ export default function OperatorsHome() {
               formatMoment(from),
               formatMoment(Date.parse(to) - WEEK_MS),
               formatMoment(day_to),
-              TIMEZONE,
             )}
           >
             <Loaded query={accounts} lines={6}>

@@ -3,7 +3,7 @@ import { Link } from 'react-router';
 import { byDay, loadFunnel, loadParts, numberOf, sumOf } from '../api/analytics';
 import { TimeSeries } from '../charts/time-series';
 import { isClearChange } from '../contributions';
-import { dayOf, daysIn, rangeBefore, TIMEZONE, type Range } from '../dates';
+import { dayOf, daysIn, rangeBefore, type Range } from '../dates';
 import { exploreLink } from '../explore-link';
 import { formatChange, formatLongDay, formatNumber, formatShare } from '../format';
 import { SelectField } from '../parts/fields';
@@ -155,7 +155,6 @@ export default function Overview() {
           {funnel.data && <ResultsByStep funnel={funnel.data} {...{ now, before }} />}
           <Card
             title={t.chart}
-            note={texts.counting.zone(TIMEZONE)}
             actions={
               <SelectField
                 label={t.show}

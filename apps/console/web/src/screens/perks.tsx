@@ -53,7 +53,7 @@ export default function Perks() {
   const [shownAtMost, setShownAtMost] = useState(PAGE);
 
   return (
-    <Screen title={texts.nav.perks} intro={t.intro}>
+    <Screen title={texts.nav.perks} intro={t.intro} zone={null}>
       <Loaded
         query={ids}
         isEmpty={(list) => list.length === 0}

@@ -6,7 +6,7 @@ import type { FrozenReport } from '../api/types';
 import { Bars } from '../charts/bars';
 import { Funnel } from '../charts/funnel';
 import { TimeSeries } from '../charts/time-series';
-import { dayOf, daysIn } from '../dates';
+import { dayOf, daysIn, TIMEZONE } from '../dates';
 import { formatLongDay, formatMoment, formatNumber } from '../format';
 import { Failed, Loading } from '../parts/loaded';
 import { Outcome } from '../parts/outcome';
@@ -79,7 +79,8 @@ function Frozen({ report }: { report: FrozenReport }) {
             {report.campaign_name} ·{' '}
             {t.range(formatLongDay(dayOf(report.range.from)), formatLongDay(dayOf(report.range.to)))}
             <br />
-            {t.asOf(formatMoment(report.as_of))} {t.expires(formatMoment(report.expires_at))}.
+            {t.asOf(formatMoment(report.as_of))} {t.expires(formatMoment(report.expires_at))} (
+            {TIMEZONE.replaceAll('_', ' ')}).
           </p>
         </div>
         <button type="button" className="button" onClick={() => window.print()}>

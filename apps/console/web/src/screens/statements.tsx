@@ -47,6 +47,7 @@ export default function Statements() {
     <Screen
       title={texts.nav.statements}
       intro={t.intro}
+      zone="UTC"
       actions={
         <>
           <button

@@ -859,6 +859,51 @@ describe('an operator', () => {
     await page.getByText(`Viewed ${account} as client`).first().waitFor();
   }, 120_000);
 
+  it('reads which accounts lost events, and what is empty', async () => {
+    const [mine, theirs] = [stage.mine.account, stage.theirs.account];
+    const page = await stage.signIn(context, ADMIN_KEY, '/health');
+    let hasWebhooks = false;
+    const day = { day_events: 10, day_events_before: 10 };
+    await page.route('**/api/operators-home', async (route) => {
+      const home = (await (await route.fetch()).json()) as object;
+      const traffic = [
+        { account_id: mine, events: 60, events_before: 200, ...day },
+        { account_id: theirs, events: 20, events_before: 200, ...day },
+      ];
+      await route.fulfill({ json: { ...home, traffic, webhooks: [], has_webhooks: hasWebhooks } });
+    });
+    await stage.goto(page, '/home');
+    await page.locator('[data-findings]').waitFor();
+    // The greatest loss first.
+    expect(await page.innerText('[data-findings]')).toMatch(
+      new RegExp(
+        `Name of ${theirs} has 90% fewer events than the week before.* Name of ${mine} has 70% fewer events than the week before`,
+      ),
+    );
+    await page.getByText('No account has an enabled webhook.').waitFor();
+    // Tables stand below each other, each as wide as the screen.
+    const [traffic, lowStock, failing] = await Promise.all(
+      ['#traffic', '#low-stock', '#failing-webhooks'].map((card) => page.locator(card).boundingBox()),
+    );
+    expect([lowStock!.width, failing!.width]).toEqual([traffic!.width, traffic!.width]);
+    await page
+      .locator('.headline')
+      .getByRole('link', { name: `Name of ${mine} has` })
+      .click();
+    await page.getByRole('heading', { level: 1, name: `Name of ${mine}` }).waitFor();
+    hasWebhooks = true;
+    await stage.goto(page, '/home');
+    await page.getByText('No enabled webhook fails.').waitFor();
+
+    await page.route(/\/api\/gift\/admin\/limits/, (route) =>
+      route.fulfill({ json: { data: [], next_cursor: null } }),
+    );
+    await stage.goto(page, '/limit-editor');
+    await page.getByText('No account has a limit').waitFor();
+    // One button at the top, one below the text.
+    expect(await button(page, 'New limit').count()).toBe(2);
+  }, 120_000);
+
   it('sees every app and consumer with numbers, and what limits are for', async () => {
     const page = await stage.signIn(context, ADMIN_KEY, '/health');
     await page.getByRole('table', { name: 'Apps' }).waitFor();

@@ -16,6 +16,7 @@ import { Card } from './screen';
 import { useSearchFilters } from './search-filters';
 import { Tabs } from './tabs';
 import { useUnsavedGuard } from './unsaved';
+import { useAction } from './use-action';
 import '../styles/editor.css';
 
 const t = texts.editor;
@@ -71,10 +72,9 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
   const [stored, setStored] = useState<Stored<T> | null>(null);
   const [conflict, setConflict] = useState<Stored<T> | null>(null);
   const [typedId, setTypedId] = useState<string | null>(null);
-  const [error, setError] = useState<Error | null>(null);
+  const [loadError, setLoadError] = useState<Error | null>(null);
   /** Members of the body that were changed since. */
   const [corrected, setCorrected] = useState<string[]>([]);
-  const [isBusy, setBusy] = useState(false);
   const [isDeleting, setDeleting] = useState(false);
   const unsaved = useUnsavedGuard();
   const form = useRef<HTMLFormElement>(null);
@@ -86,12 +86,28 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
     setDraft(toDraft(taken.body));
     setYaml(null);
     setConflict(null);
-    setError(null);
   };
   const load = () => {
-    setError(null);
-    storedOf(kind.read(id!)).then(take, setError);
+    setLoadError(null);
+    storedOf(kind.read(id!)).then(take, setLoadError);
   };
+  const newId = id === null ? (typedId ?? (draft ? props.makeId(draft) : '')) : null;
+  const saving = useAction(async (etag: string | null) => {
+    setCorrected([]);
+    const target = id ?? newId!.trim();
+    if (id === null && (await storedIfFound(kind.read(target)))) throw new Error(t.exists(target));
+    try {
+      take(await storedOf(kind.write(target, toBody(draft!), etag ?? undefined)));
+    } catch (refusal) {
+      if (!(refusal instanceof ApiError && refusal.status === 412)) throw refusal;
+      setConflict(await storedOf(kind.read(target)));
+      return;
+    }
+    say(texts.saved);
+    await client.invalidateQueries({ queryKey: keyOf(kind) });
+    props.onSaved(target);
+  });
+  const { error } = saving;
   useEffect(() => {
     if (id !== null) load();
     // Reload only for another resource: a draft must not be lost.
@@ -104,32 +120,12 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
     wrong.find(Boolean)?.focus();
   }, [error, conflict]);
 
-  if (!draft) return <Card>{error ? <Failed error={error} retry={load} /> : <Loading lines={8} />}</Card>;
+  if (!draft)
+    return <Card>{loadError ? <Failed error={loadError} retry={load} /> : <Loading lines={8} />}</Card>;
 
-  const newId = id === null ? (typedId ?? props.makeId(draft)) : null;
-
-  const save = async (etag: string | null) => {
-    setBusy(true);
-    setError(null);
-    setCorrected([]);
-    const target = id ?? newId!.trim();
-    try {
-      if (id === null && (await storedIfFound(kind.read(target)))) throw new Error(t.exists(target));
-      take(await storedOf(kind.write(target, toBody(draft), etag ?? undefined)));
-      say(texts.saved);
-      await client.invalidateQueries({ queryKey: keyOf(kind) });
-      props.onSaved(target);
-    } catch (refusal) {
-      if (refusal instanceof ApiError && refusal.status === 412)
-        await storedOf(kind.read(target)).then(setConflict, setError);
-      else setError(refusal as Error);
-    } finally {
-      setBusy(false);
-    }
-  };
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    void save(stored?.etag ?? null);
+    void saving.run(stored?.etag ?? null);
   };
   const rejected = error instanceof ApiError ? error.fields : [];
   const fieldErrors = rejected.filter(({ field }) => !corrected.includes(field.split('.')[0]!));
@@ -182,7 +178,11 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
                 <button type="button" className="button" onClick={() => take(conflict)}>
                   {t.takeTheirs}
                 </button>
-                <button type="button" className="button danger" onClick={() => void save(conflict.etag)}>
+                <button
+                  type="button"
+                  className="button danger"
+                  onClick={() => void saving.run(conflict.etag)}
+                >
                   {t.replace}
                 </button>
               </div>
@@ -207,9 +207,9 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
             <button
               type="submit"
               className="button main"
-              disabled={isBusy || conflict !== null || Boolean(yaml?.problem)}
+              disabled={saving.isBusy || conflict !== null || Boolean(yaml?.problem)}
             >
-              {isBusy ? t.saving : texts.save}
+              {saving.isBusy ? t.saving : texts.save}
             </button>
             {kind.remove && id !== null && (
               <button type="button" className="button danger" onClick={() => setDeleting(true)}>

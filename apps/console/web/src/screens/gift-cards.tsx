@@ -1,7 +1,8 @@
 import { Link } from 'react-router';
 import { poolName, usePools } from '../api/pools';
 import { formatMoney, formatMonth, formatNumber } from '../format';
-import { Lasts, rateOf, useStock } from '../parts/lasts';
+import { rateOf, useStock } from '../api/stock';
+import { Lasts } from '../parts/lasts';
 import { Empty, Loaded } from '../parts/loaded';
 import { Card, Screen } from '../parts/screen';
 import { LinkCosts, useStatement } from '../parts/statement-figures';

@@ -4,6 +4,7 @@ import { get } from '../api/http';
 import { ACCOUNTS, pathOf, PERKS, POOLS } from '../api/managed';
 import { allOf } from '../api/perkway';
 import { useSession } from '../api/session';
+import { useLowStock } from '../api/stock';
 import type { CardStock, Health, LowCodes, OperatorsHome as Home } from '../api/types';
 import { isClearChange } from '../contributions';
 import {
@@ -14,7 +15,7 @@ import {
   formatShare,
   sentencePieces,
 } from '../format';
-import { Lasts, useLowStock } from '../parts/lasts';
+import { Lasts } from '../parts/lasts';
 import { useLiveInterval } from '../parts/live';
 import { Loaded } from '../parts/loaded';
 import { Card, Screen } from '../parts/screen';

@@ -1,5 +1,6 @@
 export * from './bootstrap.js';
 export * from './cache/refreshing-cache.js';
+export * from './cache/shared-queries.js';
 export * from './clock.js';
 export * from './config/app-tokens.js';
 export * from './config/load-env.js';

@@ -21,10 +21,3 @@ it('runs one query for equal requests at the same time, and another one afterwar
   void controller.list({ account: 'acme' });
   expect(query).toHaveBeenCalledTimes(3);
 });
-
-it('runs the query again after a failure', async () => {
-  const query = jest.fn().mockRejectedValueOnce(new Error('down')).mockResolvedValueOnce([]);
-  const controller = new StockController({ query } as unknown as DataSource);
-  await expect(controller.list({ low: true })).rejects.toThrow('down');
-  expect(await controller.list({ low: true })).toEqual({ stocks: [] });
-});

@@ -9,7 +9,7 @@ import {
   type CardStock,
   type StockQuery,
 } from '@perkway/domain';
-import { RpcHandler } from '@perkway/platform';
+import { RpcHandler, SharedQueries } from '@perkway/platform';
 import { DataSource } from 'typeorm';
 
 /**
@@ -53,8 +53,8 @@ const STOCK = `
 /** Lists stock with the rate at which it is used, for the console. */
 @Controller()
 export class StockController {
-  /** By parameters. The query counts the links of 30 days, so equal requests share the one that runs. */
-  private readonly running = new Map<string, Promise<CardStock[]>>();
+  /** The query counts the links of 30 days: about 350 ms for a million. */
+  private readonly queries = new SharedQueries<CardStock[]>();
 
   constructor(private readonly dataSource: DataSource) {}
 
@@ -62,12 +62,6 @@ export class StockController {
   async list(@Payload() { account, pool, low = false }: StockQuery): Promise<{ stocks: CardStock[] }> {
     if (pool !== undefined && !isUuid(pool)) return { stocks: [] };
     const parameters = [account ?? null, pool ?? null, stockRateStart(), low];
-    const key = JSON.stringify(parameters);
-    let stocks = this.running.get(key);
-    if (!stocks) {
-      stocks = this.dataSource.query<CardStock[]>(STOCK, parameters).finally(() => this.running.delete(key));
-      this.running.set(key, stocks);
-    }
-    return { stocks: await stocks };
+    return { stocks: await this.queries.run(parameters, () => this.dataSource.query(STOCK, parameters)) };
   }
 }

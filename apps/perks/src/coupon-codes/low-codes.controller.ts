@@ -1,6 +1,6 @@
 import { Controller } from '@nestjs/common';
 import { isLow, LIST_LOW_CODES, rateDays, stockRateStart, type CodeStock } from '@perkway/domain';
-import { RpcHandler } from '@perkway/platform';
+import { RpcHandler, SharedQueries } from '@perkway/platform';
 import { DataSource } from 'typeorm';
 
 /** Counts the codes of all perks that ever had one. $1 is the first instant of the rate. */
@@ -17,10 +17,14 @@ const LOW = `
 /** Lists perks whose single-use codes run low, for the operators' home in the console. */
 @Controller()
 export class LowCodesController {
+  /** The query counts all codes. */
+  private readonly queries = new SharedQueries<CodeStock[]>();
+
   constructor(private readonly dataSource: DataSource) {}
 
   @RpcHandler(LIST_LOW_CODES)
   async list(): Promise<{ stocks: CodeStock[] }> {
-    return { stocks: await this.dataSource.query<CodeStock[]>(LOW, [stockRateStart()]) };
+    const parameters = [stockRateStart()];
+    return { stocks: await this.queries.run(parameters, () => this.dataSource.query(LOW, parameters)) };
   }
 }

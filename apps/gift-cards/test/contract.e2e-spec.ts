@@ -27,8 +27,9 @@ describe('gift cards', () => {
     expect(made.status).toBe(201);
     expect(made.headers).not.toHaveProperty('idempotent-replayed');
     expect(made.headers['cache-control']).toBe('no-store');
+    const id = linkIdOf(made.body.token).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
     expect(made.body).toEqual({
-      id: linkIdOf(made.body.token).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-'),
+      id,
       reward_link: `https://rewards.perkway.test/#${made.body.token}`,
       token: expect.stringMatching(/^[\w-]{51}$/),
     });
@@ -41,7 +42,7 @@ describe('gift cards', () => {
 
     const revealed = await gift.reveal(made.body.token);
     expect(revealed).toEqual({
-      link: { state: 'REVEALED', ...link, card: { code: expect.stringMatching(/^CODE-/), pin: '4071' } },
+      link: { id, state: 'REVEALED', ...link, card: { code: expect.stringMatching(/^CODE-/), pin: '4071' } },
       ...none,
     });
     const revealedAt = expect.closeTo(Date.now() / 1000, -2);

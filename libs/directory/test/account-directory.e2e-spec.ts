@@ -47,7 +47,7 @@ describe('the account directory', () => {
     owner.setAccount('plain', {});
     // Each call waits only briefly, so brands may arrive after several tries.
     const brands = () => Promise.all(ids.map((id) => accounts.brand(id)));
-    await waitFor(async () => !(await brands()).includes(null), 'all brands', 20_000);
+    await waitFor(async () => !(await brands()).includes(null), 'all brands', 50_000);
     expect(await brands()).toEqual(ids.map(brandOf));
     expect(await Promise.all(ids.map((id) => accounts.allowedOrigins(id)))).toEqual(ids.map(originsOf));
     for (const id of ['plain', 'unknown']) {

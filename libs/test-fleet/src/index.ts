@@ -1,3 +1,4 @@
+export * from './account-setup.js';
 export * from './load.js';
 export * from './local-stack.js';
 export * from './random.js';

@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AppName } from '@perkway/domain';
+import { AccountSetup, OFFER } from './account-setup.js';
 import { pick } from './random.js';
-import { sendRequest, type HttpResponse, type Request } from './send-request.js';
+import { sendRequest, type Admin, type HttpResponse, type Request } from './send-request.js';
 
 /** A browser's headers, so that the visit counts as human. */
-const BROWSER = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0' };
+export const BROWSER = {
+  'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0',
+};
 /** Limit per operation. Attempts beyond it are skipped. */
 const MAX_CONCURRENT = 40;
 const RETRY_AFTER_MS = 250;
@@ -60,14 +63,7 @@ export interface Promised {
 /** Where a workload goes: a test fleet, or a stack in containers. */
 export interface LoadTarget {
   urls: Record<AppName, string>;
-  /** Calls the management API with an ADMIN key and returns the JSON body. */
-  admin<Body>(
-    app: AppName,
-    method: string,
-    path: string,
-    body?: object | string,
-    contentType?: string,
-  ): Promise<Body>;
+  admin: Admin;
   /** Default: over a new connection, so that the load balancer picks a replica each time. */
   send?: (url: string, request: Request) => Promise<HttpResponse>;
 }
@@ -79,7 +75,6 @@ export const ACCOUNT = 'workload';
 const COLLECTION = 'main';
 const CAMPAIGN = 'campaign';
 export const PERKS = ['one', 'two', 'three'];
-const OFFER = 'https://partner.example/offer';
 
 /** Customers, recipients and client servers that keep sending requests, and a record of what was acknowledged. */
 export class Load {
@@ -104,7 +99,7 @@ export class Load {
   private isRunning = false;
   private isSigningIn = false;
   private key = '';
-  private pool = randomUUID();
+  private pool = '';
   private analyticsToken = '';
 
   constructor(
@@ -130,48 +125,12 @@ export class Load {
 
   /** Creates an account with perks, a campaign and gift cards. */
   async prepare(cards: number): Promise<void> {
-    const { fleet } = this;
-    await fleet.admin('token-issuer', 'PUT', `/admin/accounts/${ACCOUNT}`, { name: 'Workload' });
-    const made = await fleet.admin<{ key: string }>(
-      'token-issuer',
-      'POST',
-      `/admin/accounts/${ACCOUNT}/keys`,
-      {
-        role: 'USER',
-      },
-    );
-    this.key = made.key;
-    await fleet.admin('perks', 'PUT', '/admin/categories/1', { slug: 'travel', name: 'Travel' });
-    for (const perk of PERKS)
-      await fleet.admin('perks', 'PUT', `/admin/perks/${perk}`, {
-        title: `Perk ${perk}`,
-        description: 'A description.',
-        callout: '20 % off',
-        redemption_note: '',
-        details: '',
-        offer_url: `${OFFER}/${perk}`,
-        offer_slug: perk,
-        partner: { id: 'partner', name: 'Partner' },
-        categories: [1],
-      });
-    await fleet.admin('perks', 'PUT', `/admin/perk-collections/${COLLECTION}`, {
-      owner: ACCOUNT,
-      groups: [{ name: 'All', rank: 0, perks: PERKS.map((id, rank) => ({ id, rank })) }],
-    });
-    await fleet.admin('boost', 'PUT', `/admin/campaigns/${CAMPAIGN}`, {
-      owner: ACCOUNT,
-      name: 'Workload',
-      incentives: PERKS,
-    });
-    await fleet.admin('gift-cards', 'PUT', `/admin/pools/${this.pool}`, { owner: ACCOUNT });
-    const rows = Array.from({ length: cards }, (_, index) => `CARD-${this.run}-${index},1234,25,EUR,FR`);
-    await fleet.admin(
-      'gift-cards',
-      'POST',
-      `/admin/pools/${this.pool}/cards`,
-      `code,pin,denomination,currency,country\n${rows.join('\n')}\n`,
-      'text/csv',
-    );
+    const setup = new AccountSetup(this.fleet.admin, ACCOUNT);
+    this.key = (await setup.aKey()).key;
+    await setup.putPerks(PERKS);
+    await setup.putCollection(COLLECTION, PERKS);
+    await setup.putCampaign(CAMPAIGN, PERKS);
+    this.pool = await setup.aPool(cards);
     // Other operations need these from the start: URLs to follow, a token, a session.
     for (let tries = 0; tries < 100; tries += 1) {
       await this.attempt('read').catch(() => undefined);

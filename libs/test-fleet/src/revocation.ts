@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { APPS } from '@perkway/fleet';
-import { ACCOUNT } from './load.js';
+import { ACCOUNT, BROWSER } from './load.js';
 import { sendRequest } from './send-request.js';
 import type { Replica, TestFleet } from './test-fleet.js';
 
@@ -13,7 +13,6 @@ const WARM_LIMIT_MS = 60_000;
 /** Pause between two requests to one process. */
 const PAUSE_MS = 10;
 const MAX_ATTEMPTS = 10;
-const BROWSER = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0' };
 
 export interface Revocation {
   name: string;

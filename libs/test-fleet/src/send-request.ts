@@ -1,6 +1,7 @@
 import { request, type IncomingHttpHeaders, type RequestOptions } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { AppName } from '@perkway/domain';
 
 const RESPONSE_TIMEOUT_MS = 5_000;
 const ADMIN_TIMEOUT_MS = 60_000;
@@ -41,6 +42,15 @@ export const sendRequest = (
     });
     sent.end(text);
   });
+
+/** Calls the management API of an app with an ADMIN key and returns the JSON body. */
+export type Admin = <Body>(
+  app: AppName,
+  method: string,
+  path: string,
+  body?: object | string,
+  contentType?: string,
+) => Promise<Body>;
 
 /**
  * Calls a management API and returns the JSON body. Waits if the key's rate limit is used up, and throws on any other

@@ -24,7 +24,7 @@ import {
 } from '@perkway/local-servers';
 import type { LoadTarget } from './load.js';
 import { RoundRobin } from './round-robin.js';
-import { callAdmin } from './send-request.js';
+import { callAdmin, type Admin } from './send-request.js';
 
 export const ROOT = join(import.meta.dirname, '../../..');
 const DATABASE = 'fleet';
@@ -143,7 +143,7 @@ export class TestFleet implements LoadTarget {
   }
 
   /** Calls an app with the ADMIN key. */
-  readonly admin: LoadTarget['admin'] = (app, method, path, ...more) =>
+  readonly admin: Admin = (app, method, path, ...more) =>
     callAdmin(this.urls[app] + path, this.secrets.adminKey, method, ...more);
 
   /** Replaces a replica that was killed. */

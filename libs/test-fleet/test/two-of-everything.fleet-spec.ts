@@ -4,15 +4,19 @@ import type { AppName } from '@perkway/domain';
 import { untilEarlyInAMinute, waitFor } from '@perkway/testing';
 import pg from 'pg';
 import {
-  sendRequest,
+  AccountSetup,
   auditFleet,
+  BROWSER,
   checkPromises,
   Load,
   reconcileAll,
   revocations,
   seededRandom,
+  OFFER,
   OPERATION_NAMES,
+  sendRequest,
   TestFleet,
+  type Admin,
   type HttpResponse,
 } from '../src';
 
@@ -22,8 +26,6 @@ import {
  */
 const MIB = 1024 ** 2;
 const ACCOUNT = 'pair';
-const OFFER = 'https://partner.example/pair';
-const BROWSER = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0' };
 /** Caches refresh every two seconds, later on a loaded machine. */
 const SEEN_WITHIN_MS = 10_000;
 const COUNTED_WITHIN_MS = 60_000;
@@ -46,7 +48,8 @@ describe('two replicas of every app', () => {
   let load: Load;
   let key: string;
   let database: pg.Pool;
-  const pool = randomUUID();
+  let setup: AccountSetup;
+  let pool: string;
   const expires = Math.floor(Date.now() / 1_000) + 86_400;
 
   beforeAll(async () => {
@@ -62,20 +65,12 @@ describe('two replicas of every app', () => {
     load = new Load(fleet, seededRandom(1));
     await load.prepare(2_000);
     load.start();
-    await fleet.admin('token-issuer', 'PUT', `/admin/accounts/${ACCOUNT}`, { name: 'Pair' });
-    key = (await aKey()).key;
-    await fleet.admin('gift-cards', 'PUT', `/admin/pools/${pool}`, { owner: ACCOUNT });
-    const cards = Array.from({ length: 500 }, (_, index) => `PAIR-${index},1234,25,EUR,FR`);
-    await fleet.admin(
-      'gift-cards',
-      'POST',
-      `/admin/pools/${pool}/cards`,
-      `code,pin,denomination,currency,country\n${cards.join('\n')}\n`,
-      'text/csv',
-    );
-    await putPerk(fleet.urls.perks, 'Before', `${OFFER}/before`);
-    await putCollection(fleet.urls.perks, 'Before');
-    await putCampaign(fleet.urls.boost, ['pair-perk']);
+    setup = new AccountSetup(fleet.admin, ACCOUNT);
+    key = (await setup.aKey()).key;
+    pool = await setup.aPool(500);
+    await setup.putPerks(['pair-perk'], { title: 'Before', offer_url: `${OFFER}/before` });
+    await setup.putCollection('pair', ['pair-perk'], 'Before');
+    await setup.putCampaign('pair', ['pair-perk']);
   });
   afterAll(async () => {
     await load?.stop();
@@ -111,34 +106,18 @@ describe('two replicas of every app', () => {
     if (status !== expected) throw new Error(`expected ${expected}, got ${status}: ${text}`);
     return JSON.parse(text) as Body;
   };
-  const put = async (url: string, given: object) =>
-    void body(
-      await send(url, { method: 'PUT', headers: { 'x-api-key': fleet.secrets.adminKey }, body: given }),
-    );
-
-  const aKey = () =>
-    fleet.admin<{ id: string; key: string }>('token-issuer', 'POST', `/admin/accounts/${ACCOUNT}/keys`, {
-      role: 'USER',
-    });
-  const putPerk = (at: string, title: string, offerUrl: string) =>
-    put(`${at}/admin/perks/pair-perk`, {
-      title,
-      description: 'A description.',
-      callout: '20 % off',
-      redemption_note: '',
-      details: '',
-      offer_url: offerUrl,
-      offer_slug: 'pair',
-      partner: { id: 'partner', name: 'Partner' },
-      categories: [1],
-    });
-  const putCollection = (at: string, name: string) =>
-    put(`${at}/admin/perk-collections/pair`, {
-      owner: ACCOUNT,
-      groups: [{ name, rank: 0, perks: [{ id: 'pair-perk', rank: 0 }] }],
-    });
-  const putCampaign = (at: string, incentives: string[]) =>
-    put(`${at}/admin/campaigns/pair`, { owner: ACCOUNT, name: 'Pair', incentives });
+  /** Calls one process with the ADMIN key. */
+  const adminAt =
+    (at: string): Admin =>
+    async (_, method, path, given) =>
+      body(
+        await send(at + path, {
+          method,
+          headers: { 'x-api-key': fleet.secrets.adminKey },
+          body: given as object,
+        }),
+      );
+  const setupAt = (at: string) => new AccountSetup(adminAt(at), ACCOUNT);
 
   const generate = (at: string, idempotencyKey: string, by: string, given: object = {}) =>
     send(`${at}/pool/${pool}/reward-links?idempotencyKey=${idempotencyKey}`, {
@@ -355,7 +334,7 @@ describe('two replicas of every app', () => {
       const { perks } = await read(two);
       const click = perks[0]!.click_url;
       for (const at of both('links')) expect(await followed(at, click)).toMatch(`${OFFER}/before`);
-      await putPerk(one, 'After', `${OFFER}/after`);
+      await setupAt(one).putPerks(['pair-perk'], { title: 'After', offer_url: `${OFFER}/after` });
       await seen('the title', async () => expect((await read(two)).perks[0]!.title).toBe('After'));
       for (const at of both('links'))
         await seen('the offer', async () => expect(await followed(at, click)).toMatch(`${OFFER}/after`));
@@ -364,7 +343,7 @@ describe('two replicas of every app', () => {
     it('a collection', async () => {
       const [one, two] = both('perks');
       expect((await read(one)).groups[0]!.name).toBe('Before');
-      await putCollection(two, 'After');
+      await setupAt(two).putCollection('pair', ['pair-perk'], 'After');
       await seen('the group', async () => expect((await read(one)).groups[0]!.name).toBe('After'));
     });
 
@@ -373,7 +352,7 @@ describe('two replicas of every app', () => {
       const rewardUrl = (at: string, perk: string) =>
         send(`${at}/outreach/campaign/pair/reward-url?perkId=${perk}`);
       expect((await rewardUrl(two, 'one')).status).toBe(400);
-      await putCampaign(one, ['one']);
+      await setupAt(one).putCampaign('pair', ['one']);
       await seen('the perk', async () => expect((await rewardUrl(two, 'one')).status).toBe(200));
       expect((await rewardUrl(two, 'pair-perk')).status).toBe(400);
     });
@@ -383,12 +362,15 @@ describe('two replicas of every app', () => {
       const product = async () =>
         body<{ product: { name: string } | null }>(await send(`${two}/pool/${pool}`)).product;
       expect(await product()).toBeNull();
-      await put(`${one}/admin/pools/${pool}`, { owner: ACCOUNT, product: { name: 'After' } });
+      await adminAt(one)('gift-cards', 'PUT', `/admin/pools/${pool}`, {
+        owner: ACCOUNT,
+        product: { name: 'After' },
+      });
       await seen('the product', async () => expect(await product()).toMatchObject({ name: 'After' }));
     });
 
     it('an account key, which works everywhere at once and nowhere after it is revoked', async () => {
-      const fresh = await aKey();
+      const fresh = await setup.aKey();
       const urls = [
         ...both('perks').map((at) => `${at}/perk-collections/pair`),
         ...both('boost').map((at) => `${at}/outreach/campaign/pair/reward-url?perkId=one`),
@@ -475,7 +457,7 @@ describe('two replicas of every app', () => {
     });
 
     it('requests per key and second, with headers that count both', async () => {
-      const { key: own } = await aKey();
+      const { key: own } = await setup.aKey();
       const [one, two] = both('perks');
       const left = async (at: string) => {
         const { headers } = await send(`${at}/perk-collections/pair`, { headers: { 'x-api-key': own } });

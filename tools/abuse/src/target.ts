@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { AppName } from '@perkway/domain';
-import { ROOT, type TestFleet } from '@perkway/test-fleet';
+import { AccountSetup, ROOT, type TestFleet } from '@perkway/test-fleet';
 
 /** Everything an attacker knows: the ports of all processes, and what a client or the public gets. */
 export interface Target {
@@ -50,42 +50,18 @@ export async function makeTarget(
   fleet: TestFleet,
   limits: Pick<Target, 'keyLimit' | 'failedAttemptLimit'>,
 ): Promise<Target> {
-  await fleet.admin('token-issuer', 'PUT', `/admin/accounts/${ACCOUNT}`, { name: 'Tenant A' });
-  const makeKey = (role: 'USER' | 'JOURNEY') =>
-    fleet.admin<{ key: string }>('token-issuer', 'POST', `/admin/accounts/${ACCOUNT}/keys`, { role });
-  const [{ key }, { key: journeyKey }] = await Promise.all([
-    makeKey('USER'),
-    makeKey('JOURNEY'),
-    seedEvents(fleet),
-  ]);
+  const setup = new AccountSetup(fleet.admin, ACCOUNT);
+  const { key } = await setup.aKey();
+  const [{ key: journeyKey }] = await Promise.all([setup.aKey('JOURNEY'), seedEvents(fleet)]);
   const ids = Array.from({ length: PERKS }, (_, index) => `hostile-${index}`);
-  await fleet.admin('perks', 'PUT', '/admin/categories/2', { slug: 'large', name: 'Large' });
-  for (const id of ids) {
-    await fleet.admin('perks', 'PUT', `/admin/perks/${id}`, {
-      title: `Perk ${id}`,
-      description: 'A long description. '.repeat(160),
-      callout: '20 % off',
-      redemption_note: '',
-      details: 'More details. '.repeat(160),
-      offer_url: `https://partner.example/offer/${id}`,
-      offer_slug: id,
-      partner: { id: 'partner-a', name: 'Partner' },
-      categories: [2],
-    });
-  }
-  for (const [name, perks] of [
-    ['small-a', ids.slice(0, SMALL)],
-    ['large-a', ids],
-  ] as const)
-    await fleet.admin('perks', 'PUT', `/admin/perk-collections/${name}`, {
-      owner: ACCOUNT,
-      groups: [{ name: 'All', rank: 0, perks: perks.map((id, rank) => ({ id, rank })) }],
-    });
-  await fleet.admin('boost', 'PUT', '/admin/campaigns/campaign-a', {
-    owner: ACCOUNT,
-    name: 'A',
-    incentives: ids.slice(0, SMALL),
+  const small = ids.slice(0, SMALL);
+  await setup.putPerks(ids, {
+    description: 'A long description. '.repeat(160),
+    details: 'More details. '.repeat(160),
   });
+  await setup.putCollection('small-a', small);
+  await setup.putCollection('large-a', ids);
+  await setup.putCampaign('campaign-a', small);
   const collection = await fetch(`${fleet.urls.perks}/perk-collections/small-a`, {
     headers: { 'x-api-key': key },
   });

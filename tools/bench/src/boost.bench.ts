@@ -1,7 +1,7 @@
 import { BareServer } from './children.js';
 import type { Contender } from './compare.js';
 import type { Fleet } from './fleet.js';
-import { ACCOUNT, BROWSER, OFFER, onePerk } from './one-perk.js';
+import { BROWSER, OFFER, onePerk } from './one-perk.js';
 import type { Scenario } from './scenario.js';
 import { compareTracked } from './tracked.js';
 
@@ -10,12 +10,8 @@ const CONNECTIONS = 64;
 
 /** @returns a reward URL */
 async function prepare(fleet: Fleet): Promise<string> {
-  const key = await onePerk(fleet);
-  await fleet.admin('boost', 'PUT', `/admin/campaigns/${CAMPAIGN}`, {
-    owner: ACCOUNT,
-    name: 'Bench',
-    incentives: ['one'],
-  });
+  const { setup, key } = await onePerk(fleet);
+  await setup.putCampaign(CAMPAIGN, ['one']);
   const path = `/outreach/campaign/${CAMPAIGN}/reward-url?perkId=one&utm_source=bench`;
   const response = await fetch(fleet.urls.boost + path, { headers: { 'x-api-key': key } });
   return (await response.json()) as string;

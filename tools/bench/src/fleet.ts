@@ -17,6 +17,7 @@ import {
   startPostgres,
   type LocalServer,
 } from '@perkway/local-servers';
+import { AccountSetup, callAdmin, type Admin } from '@perkway/test-fleet';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -129,29 +130,13 @@ export class Fleet {
     await rm(this.folder, { recursive: true, force: true });
   }
 
-  /** Calls an app with the ADMIN key and returns the JSON body. Throws on any status but 2xx. */
-  async admin<Body>(app: AppName, method: string, path: string, body?: object): Promise<Body> {
-    const response = await fetch(this.urls[app] + path, {
-      method,
-      headers: {
-        'x-api-key': this.secrets.adminKey,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      body: body === undefined ? undefined : JSON.stringify(body),
-      signal: AbortSignal.timeout(30_000),
-    });
-    if (!response.ok)
-      throw new Error(`${method} ${path} returned ${response.status}: ${await response.text()}`);
-    return (await response.json()) as Body;
-  }
+  /** Calls an app with the ADMIN key and returns the JSON body. */
+  readonly admin: Admin = (app, method, path, ...more) =>
+    callAdmin(this.urls[app] + path, this.secrets.adminKey, method, ...more);
 
   /** Creates an account with a USER key. @returns the key */
   async account(id: string): Promise<string> {
-    await this.admin('token-issuer', 'PUT', `/admin/accounts/${id}`, { name: id });
-    const { key } = await this.admin<{ key: string }>('token-issuer', 'POST', `/admin/accounts/${id}/keys`, {
-      role: 'USER',
-    });
-    return key;
+    return (await new AccountSetup(this.admin, id).aKey()).key;
   }
 
   private async launch(apps: AppName[], progress: (message: string) => void) {

@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { AccountSetup } from '@perkway/test-fleet';
 import pg from 'pg';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
 import { LoadGenerator } from './children.js';
@@ -46,11 +46,7 @@ async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T
   }
 }
 
-async function newPool(fleet: Fleet, owner: string): Promise<string> {
-  const pool = randomUUID();
-  await fleet.admin('gift-cards', 'PUT', `/admin/pools/${pool}`, { owner });
-  return pool;
-}
+const newPool = (fleet: Fleet, owner: string) => new AccountSetup(fleet.admin, owner).aPool();
 
 function* csvRows(prefix: string, count: number) {
   const head = 'code,pin,denomination,currency,country\n';

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { BareServer, LoadGenerator } from './children.js';
 import type { Contender } from './compare.js';
 import type { Fleet } from './fleet.js';
-import { ACCOUNT, BROWSER, OFFER, onePerk } from './one-perk.js';
+import { BROWSER, OFFER, onePerk } from './one-perk.js';
 import type { Scenario } from './scenario.js';
 import { compareTracked } from './tracked.js';
 
@@ -11,11 +11,8 @@ const MAX_P99_WITHOUT_BROKER_MS = 50;
 
 /** @returns the click_url of the only perk of a collection */
 async function prepare(fleet: Fleet): Promise<string> {
-  const key = await onePerk(fleet);
-  await fleet.admin('perks', 'PUT', '/admin/perk-collections/bench', {
-    owner: ACCOUNT,
-    groups: [{ name: 'All', rank: 1, perks: [{ id: 'one', rank: 1 }] }],
-  });
+  const { setup, key } = await onePerk(fleet);
+  await setup.putCollection('bench', ['one']);
   const response = await fetch(`${fleet.urls.perks}/perk-collections/bench/perk/one`, {
     headers: { 'x-api-key': key },
   });

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { APPS, FLEET } from '@perkway/fleet';
 import {
   callAdmin,
+  type Admin,
   sendRequest,
   type HttpResponse,
   type LoadTarget,
@@ -165,7 +166,7 @@ export class ComposeStack implements LoadTarget {
   }
 
   /** Calls the management API on the second port of an app, as an operator inside the network does. */
-  readonly admin: LoadTarget['admin'] = async (app, method, path, ...more) =>
+  readonly admin: Admin = async (app, method, path, ...more) =>
     callAdmin(`http://${await this.address(app)}:9090${path}`, this.adminKey(), method, ...more);
 
   /** Upgrades the stack as an operator does. */

@@ -1,9 +1,10 @@
+import { pick, seededRandom } from '@perkway/test-fleet/random';
 import { http, waitFor } from '@perkway/testing';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { BrowserContext, Page } from 'playwright-core';
 import { ADMIN_KEY, ConsoleStage, perkBody } from './console-stage';
-import { pick, publishEvents, randomEvents, randomOf, type Traded } from './random-events';
+import { publishEvents, randomEvents, type Traded } from './random-events';
 import { readScreen, type Shown } from './read-figures';
 
 /**
@@ -69,7 +70,7 @@ const sorted = (rows: string[][]) => rows.map((row) => row.join(' | ')).sort();
 
 /** Creates an account with campaigns and random events, and waits until all of them are stored. */
 async function aSubject(seed: number): Promise<Subject> {
-  const random = randomOf(seed + 1_000_000);
+  const random = seededRandom(seed + 1_000_000);
   const { account, key } = await stage.fleet.anAccount();
   const campaigns = ['spring', 'summer', 'autumn'].map((name) => `${name}-${randomBytes(4).toString('hex')}`);
   for (const [nth, id] of campaigns.entries())
@@ -107,7 +108,7 @@ async function aSubject(seed: number): Promise<Subject> {
   );
   const zone = ZONES[seed % ZONES.length]!;
   const today = new Intl.DateTimeFormat('en-CA', { timeZone: zone }).format(new Date());
-  const length = pick(random, [1, 7, 30, 30, 31, 60]);
+  const length = pick([1, 7, 30, 30, 31, 60], random);
   const to = addDays(today, -Math.floor(random() ** 2 * 12));
   const now = [addDays(to, 1 - length), to] as const;
   const before = [addDays(now[0], -length), addDays(now[0], -1)] as const;
@@ -896,8 +897,8 @@ const titleOf = (cube: string, member: string) =>
 async function checkExplore(page: Page, subject: Subject): Promise<void> {
   const { now, random, load } = subject;
   for (const [cube, { measures, dimensions }] of Object.entries(CUBES)) {
-    const dimension = pick(random, dimensions);
-    const step = pick(random, ['day', 'week', 'month'] as const);
+    const dimension = pick(dimensions, random);
+    const step = pick(['day', 'week', 'month'] as const, random);
     const valueOf = (row: Row | undefined, measure: string) => {
       const value = row?.[measure] ?? null;
       // A rate of nothing is not 0.

@@ -6,20 +6,8 @@ import {
   type Traffic,
   type TrackingEvent,
 } from '@perkway/domain';
+import { pick, seededRandom } from '@perkway/test-fleet/random';
 import { connectTo } from '@perkway/testing';
-
-/** Returns a seeded generator of numbers from 0 to 1 (mulberry32). */
-export function randomOf(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let x = Math.imul(state ^ (state >>> 15), 1 | state);
-    x = (x + Math.imul(x ^ (x >>> 7), 61 | x)) ^ x;
-    return ((x ^ (x >>> 14)) >>> 0) / 0x1_0000_0000;
-  };
-}
-export const pick = <T>(random: () => number, from: readonly T[]): T =>
-  from[Math.floor(random() * from.length)]!;
 
 /** More than two periods of a month. */
 const DAYS = 75;
@@ -48,8 +36,8 @@ export interface Traded {
 
 /** Generates exactly `count` events of every kind, with bots, without journeys, and of former perks and campaigns. */
 export function randomEvents(seed: number, count: number, traded: Traded): TrackingEvent[] {
-  const random = randomOf(seed);
-  const one = <T>(from: readonly T[]) => pick(random, from);
+  const random = seededRandom(seed);
+  const one = <T>(from: readonly T[]) => pick(from, random);
   const { account } = traded;
   const events: TrackingEvent[] = [];
   const now = Date.now();

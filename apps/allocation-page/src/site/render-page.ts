@@ -115,6 +115,10 @@ export const renderPage = (
               <p class="notice" data-replaced hidden>${texts.revealed.replaced}</p>
               ${secret('code', texts)} ${secret('pin', texts)}
               ${newTab('main', 'shop', texts.revealed.shop, texts)}
+              <div class="how" data-how hidden>
+                <h2>${texts.revealed.how}</h2>
+                <p class="instructions" data-fill="instructions"></p>
+              </div>
               <div class="tools">
                 <button type="button" class="copy" data-print>
                   ${printIcon}<span>${texts.revealed.print}</span>
@@ -122,10 +126,6 @@ export const renderPage = (
                 <button type="button" class="copy" data-save data-saved="${texts.revealed.saved}">
                   ${saveIcon}<span>${texts.revealed.save}</span>
                 </button>
-              </div>
-              <div class="how" data-how hidden>
-                <h2>${texts.revealed.how}</h2>
-                <p class="instructions" data-fill="instructions"></p>
               </div>
               <dl>
                 ${product(texts)}

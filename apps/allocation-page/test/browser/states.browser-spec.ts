@@ -432,6 +432,12 @@ describe('in special conditions', () => {
     await page.click('[data-reveal]');
     await untilState(page, 'revealed');
     sideways.push(['revealed', await scrollsSideways(page)]);
+    const pinLines = await page.evaluate(`{
+      const range = document.createRange();
+      range.selectNodeContents(document.querySelector('[data-fill="pin"]'));
+      range.getClientRects().length;
+    }`);
+    expect(pinLines).toBe(1);
     for (const [state, token] of [
       ['expired', stage.gifts.addLink({ expires_at: 1_700_000_000 })],
       [

@@ -22,7 +22,7 @@ export function Holdings({ accountId }: { accountId: string }) {
       get<WebhookState[]>(`/api/accounts/${encodeURIComponent(accountId)}/webhooks`, undefined, signal),
   });
   return (
-    <div className="columns">
+    <>
       <Card title={t.holdings}>
         <Table
           caption={t.holdings}
@@ -63,7 +63,7 @@ export function Holdings({ accountId }: { accountId: string }) {
           )}
         </Loaded>
       </Card>
-    </div>
+    </>
   );
 }
 

@@ -66,7 +66,10 @@ export function ResourceList<T extends { id: string | number; owner?: string; up
               columns={[
                 ...columns,
                 ...(kind.isOwned ? [ownerColumn] : []),
-                { name: texts.editor.changed, cell: ({ updated_at }) => formatMoment(updated_at) },
+                {
+                  name: texts.editor.changed,
+                  cell: ({ updated_at }) => <span className="nowrap">{formatMoment(updated_at)}</span>,
+                },
               ]}
             />
           )}

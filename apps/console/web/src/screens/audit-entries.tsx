@@ -76,7 +76,11 @@ export function AuditEntries({ caption, filters }: { caption: string; filters: A
                 {
                   name: t.when,
                   isHead: true,
-                  cell: ({ at }) => <time dateTime={at}>{formatMomentToSecond(at)}</time>,
+                  cell: ({ at }) => (
+                    <time className="nowrap" dateTime={at}>
+                      {formatMomentToSecond(at)}
+                    </time>
+                  ),
                 },
                 {
                   name: t.who,

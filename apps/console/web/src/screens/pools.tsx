@@ -53,7 +53,7 @@ export default function Pools() {
               <>
                 <Link to={`/pools/${pool.id}`}>{poolName(pool)}</Link> <Low stocks={lowOf(pool.id)} />
                 <br />
-                <span className="hint">{pool.id}</span>
+                <span className="hint">{pool.id.slice(0, 8)}</span>
               </>
             ),
           },

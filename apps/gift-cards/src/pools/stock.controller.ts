@@ -53,7 +53,7 @@ const STOCK = `
 /** Lists stock with the rate at which it is used, for the console. */
 @Controller()
 export class StockController {
-  /** The query counts the links of 30 days: about 350 ms for a million. */
+  /** The query counts the links of 30 days, so equal requests share it. */
   private readonly queries = new SharedQueries<CardStock[]>();
 
   constructor(private readonly dataSource: DataSource) {}

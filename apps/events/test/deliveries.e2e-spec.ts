@@ -617,6 +617,33 @@ it('shares the attempts of a replica between accounts', async () => {
   expect(fast).toHaveLength(44);
 });
 
+it('does not wait for a durable commit of a claim, and leaves the setting of later transactions', async () => {
+  const account = anAccountId();
+  await aWebhook(account);
+  await storeEvents(database, account, event());
+  await queue.fanOut(new Date(now));
+  const runner = dataSource.createQueryRunner();
+  const show = async () => (await runner.query('show synchronous_commit'))[0].synchronous_commit;
+  const commits = [await show()];
+  try {
+    await runner.startTransaction();
+    const claimed = await new DeliveryQueue({ query: runner.query.bind(runner) } as never).claim(
+      new Date(now),
+      {
+        ...{ total: 1_000, totalExtra: 512, perWebhook: 16, perAccount: 64, perAccountWithExtra: 256 },
+        ...{ room: new Map(), running: new Map(), runningWithExtra: new Map() },
+      },
+    );
+    expect(claimed).toHaveLength(1);
+    commits.push(await show());
+    await runner.commitTransaction();
+    commits.push(await show());
+  } finally {
+    await runner.release();
+  }
+  expect(commits).toEqual(['on', 'off', 'on']);
+});
+
 it('leaves room for other accounts if all fast webhooks of one account begin to hang', async () => {
   const [large, small] = [anAccountId(), anAccountId()];
   for (let index = 0; index < 20; index++) await aWebhook(large, { id: `w${index}` });

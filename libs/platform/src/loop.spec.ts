@@ -44,6 +44,27 @@ describe('Loop', () => {
     expect(runs).toHaveLength(3);
   });
 
+  it('pauses before the next run, unless a wake-up is urgent', async () => {
+    loop = new Loop({ task: 'sweep', everyMs: 60_000, minPauseMs: 60_000, run }, logger);
+    loop.start();
+    await settled();
+    loop.wake();
+    runs[0]!.end();
+    await settled();
+    expect(runs).toHaveLength(1);
+    loop.wake(true);
+    await settled();
+    expect(runs).toHaveLength(2);
+    loop.wake(true);
+    runs[1]!.end();
+    await settled();
+    expect(runs).toHaveLength(3);
+    loop.wake();
+    runs[2]!.end();
+    await settled();
+    expect(runs).toHaveLength(3);
+  });
+
   it('logs the first of several failures, but no outage, and goes on', async () => {
     loop.start();
     for (const error of [

@@ -29,6 +29,7 @@ const STOP_LIMIT_MS = 2_000;
 export class Loop {
   private running: Promise<void> = Promise.resolve();
   private pause = new AbortController();
+  private minPause = new AbortController();
   private stopped = false;
   private hasFailed = false;
 
@@ -48,26 +49,33 @@ export class Loop {
     void Promise.resolve(this.isReady).then(() => (this.running = this.repeat()));
   }
 
-  /** Starts the next run now, or right after the current one. */
-  wake(): void {
+  /**
+   * Starts the next run now, or right after the current one.
+   *
+   * @param isUrgent skips `minPauseMs`
+   */
+  wake(isUrgent = false): void {
     // Each call of abort() creates an error.
     if (!this.pause.signal.aborted) this.pause.abort();
+    if (isUrgent && !this.minPause.signal.aborted) this.minPause.abort();
   }
 
   /** Resolves when the current run has ended, or after the time limit. */
   async stop(): Promise<void> {
     this.stopped = true;
-    this.wake();
+    this.wake(true);
     await Promise.race([this.running, sleep(STOP_LIMIT_MS, undefined, { ref: false })]);
   }
 
   private async repeat() {
     while (!this.stopped) {
       this.pause = new AbortController();
-      const { signal } = this.pause;
+      this.minPause = new AbortController();
+      const { pause, minPause } = this;
       const pauseMs = await this.attempt();
-      await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => undefined);
-      if (this.options.minPauseMs !== undefined) await sleep(this.options.minPauseMs);
+      await sleep(pauseMs, undefined, { signal: pause.signal, ref: false }).catch(() => undefined);
+      if (this.options.minPauseMs !== undefined)
+        await sleep(this.options.minPauseMs, undefined, { signal: minPause.signal }).catch(() => undefined);
     }
   }
 

@@ -21,6 +21,11 @@ const MAX_RUNNING_PER_FAST_WEBHOOK = 128;
 const MAX_RUNNING_WITH_EXTRA = 640;
 const MAX_RUNNING_PER_ACCOUNT_WITH_EXTRA = 384;
 const FAST_RESPONSE_MS = 250;
+/**
+ * When this many attempts have ended, the next claim starts at once, while the others still run. A timer would fire
+ * only after all responses that have arrived are processed, and the replica would have no attempts during the claim.
+ */
+const ENDED_BEFORE_CLAIM = 150;
 /** Number of webhooks with a limit other than MAX_RUNNING_PER_WEBHOOK that are remembered. */
 const MAX_CACHED_LIMITS = 2_000;
 /** Number of decrypted secrets that are cached. */
@@ -50,8 +55,10 @@ export class DeliveryEngine {
   private readonly results: DeliveryResult[] = [];
   private recording: Promise<void> | undefined;
   private isAbandoned = false;
+  /** Number of attempts that have ended since the last claim started. */
+  private ended = 0;
 
-  /** @param onRoom called when attempts have ended, so that others can start */
+  /** @param onRoom called when others can start; `isUrgent` if many attempts have ended */
   constructor(
     private readonly queue: Pick<DeliveryQueue, 'claim' | 'record'>,
     private readonly sender: Pick<Sender, 'post'>,
@@ -59,7 +66,7 @@ export class DeliveryEngine {
     private readonly clock: Clock,
     private readonly metrics: DeliveryMetrics,
     private readonly logger: Logger,
-    private readonly onRoom: () => void = () => undefined,
+    private readonly onRoom: (isUrgent?: boolean) => void = () => undefined,
   ) {
     metrics.running(() => this.attempting.size);
   }
@@ -68,6 +75,7 @@ export class DeliveryEngine {
   async start(): Promise<number> {
     const total = MAX_RUNNING - this.attempting.size;
     if (total <= 0) return 0;
+    this.ended = 0;
     const claimed = await this.queue.claim(new Date(this.clock.now()), { total, ...this.claimLimits() });
     for (const delivery of claimed) {
       this.running.add(delivery);
@@ -173,7 +181,8 @@ export class DeliveryEngine {
   private finish(result: DeliveryResult) {
     if (this.isAbandoned) return;
     this.attempting.delete(result.delivery);
-    this.onRoom();
+    this.ended += 1;
+    this.onRoom(this.ended >= ENDED_BEFORE_CLAIM);
     this.results.push(result);
     this.recording ??= this.record().finally(() => (this.recording = undefined));
   }
@@ -200,7 +209,8 @@ export class DeliveryEngine {
         }
       }
       for (const { delivery } of results) this.running.delete(delivery);
-      this.onRoom();
+      // The next deliveries of these subjects were released.
+      if (results.some(({ delivery }) => delivery.subject_hash !== null)) this.onRoom();
     }
   }
 }

@@ -263,7 +263,7 @@ export class DeliveryQueue {
     const claimable = (requested: boolean) => `
       d.webhook = w.key and d.state = 'pending' and not d.held and ${requested ? '' : 'not'} d.requested
         and d.next_attempt_at <= $1`;
-    const isFree = `(d.lease_until is null or d.lease_until <= $1) and ${EARLIER} is null`;
+    const isFree = `(d.lease_until is null or d.lease_until <= $1) and (d.subject_hash is null or ${EARLIER} is null)`;
     const claimed: ClaimedDelivery[] = await this.dataSource.query(
       `with recursive busy as (
          ${BUSY}
@@ -311,6 +311,9 @@ export class DeliveryQueue {
          limit $8
        ), claimed as (
          update deliveries set lease_until = $2 where ctid = any(array(select ctid from picked)) returning *
+       ), commit as materialized (
+         -- The claim does not wait for its commit to be durable: if a crash loses it, the deliveries are claimed again.
+         select set_config('synchronous_commit', 'off', true)
        )
        -- With webhook and event. A ping has no event in the feed.
        select c.id, c.event_id, c.type, c.attempts, c.requested, c.subject_hash, c.webhook,
@@ -320,7 +323,7 @@ export class DeliveryQueue {
          coalesce(e.subject, 'webhook/' || w.id) as subject,
          coalesce(e.data, jsonb_build_object('webhook_id', w.id))::text as data,
          coalesce(e.erased, false) as erased
-       from claimed c join webhooks w on w.key = c.webhook
+       from claimed c cross join commit join webhooks w on w.key = c.webhook
        left join lateral (
          select * from events where account_id = w.account_id and position = c.position limit 1
        ) e on true

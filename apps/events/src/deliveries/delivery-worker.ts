@@ -69,8 +69,14 @@ export class DeliveryWorker implements OnApplicationBootstrap, BeforeApplication
       },
       FAN_OUT_PAUSE_MS,
     );
-    this.engine = new DeliveryEngine(queue, sender, env.WEBHOOK_SECRET_KEYS, clock, metrics, logger, () =>
-      this.claims.wake(),
+    this.engine = new DeliveryEngine(
+      queue,
+      sender,
+      env.WEBHOOK_SECRET_KEYS,
+      clock,
+      metrics,
+      logger,
+      (isUrgent) => this.claims.wake(isUrgent),
     );
     this.loops = [
       this.claims,

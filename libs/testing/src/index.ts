@@ -15,6 +15,7 @@ export * from './launch-chromium.js';
 export * from './node-process.js';
 export { tcpProxy, type TcpProxy } from '@perkway/local-servers';
 export * from './rows-read.js';
+export * from './screens.js';
 export * from './test-database.js';
 export * from './test-environment.js';
 export * from './test-nats.js';

@@ -1,21 +1,17 @@
-import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createPerkway } from '@perkway/client';
 import { readCommandLine } from '@perkway/command-line';
-import { LAST_PORT, type WholeStackFile } from '@perkway/fleet';
-import { freePorts } from '@perkway/local-servers';
+import { LocalStack } from '@perkway/test-fleet';
 import { chromium, type Page } from 'playwright-core';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 const FOLDER = join(ROOT, 'docs/pictures');
 /** Small enough for the README of a fresh clone. */
 const MAX_BYTES = 60_000;
-const START_LIMIT_MS = 300_000;
 const COUNT_LIMIT_MS = 60_000;
 
 readCommandLine(
@@ -31,36 +27,6 @@ const day = (month: number, date: number) => {
   return new Date(Date.UTC(today.getUTCFullYear(), today.getUTCMonth() + month, date)).toISOString();
 };
 
-/** Starts a stack with new demo data. */
-async function startStack(folder: string): Promise<{ stack: WholeStackFile; stop: () => Promise<void> }> {
-  const stackFile = join(folder, 'stack.json');
-  const child = spawn(process.execPath, ['--import', 'tsx', join(ROOT, 'tools/local-stack/src/main.ts')], {
-    cwd: ROOT,
-    env: {
-      ...process.env,
-      PORT_BASE: String((await freePorts(LAST_PORT)) - 1),
-      DATA_DIR: join(folder, 'data'),
-      STACK_FILE: stackFile,
-    },
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  const exited = once(child, 'exit');
-  const stop = async () => {
-    child.kill('SIGTERM');
-    await exited;
-  };
-  const deadline = Date.now() + START_LIMIT_MS;
-  while (!existsSync(stackFile)) {
-    if (child.exitCode !== null) throw new Error('The stack did not start.');
-    if (Date.now() > deadline) {
-      await stop();
-      throw new Error(`The stack was not ready after ${START_LIMIT_MS / 1_000} s.`);
-    }
-    await sleep(200);
-  }
-  return { stack: JSON.parse(readFileSync(stackFile, 'utf8')) as WholeStackFile, stop };
-}
-
 /** WebP is half the size of PNG; only Chromium's own protocol offers it. */
 async function take(page: Page, name: string): Promise<void> {
   const session = await page.context().newCDPSession(page);
@@ -75,7 +41,8 @@ async function take(page: Page, name: string): Promise<void> {
 
 const folder = mkdtempSync(join(tmpdir(), 'perkway-pictures-'));
 try {
-  const { stack, stop } = await startStack(folder);
+  const running = await LocalStack.start({ folder });
+  const stack = running.file;
   try {
     const account = stack.accounts.find(({ id }) => id === 'ostervale-bank')!;
     const perkway = createPerkway({ apiKey: account.userKey, hosts: stack.hosts });
@@ -139,7 +106,7 @@ try {
       await browser.close();
     }
   } finally {
-    await stop();
+    await running.stop();
   }
 } finally {
   rmSync(folder, { recursive: true, force: true });

@@ -4,17 +4,14 @@ import {
   BundledApp,
   FakeGiftCards,
   launchChromium,
+  saveScreenshot,
   testEnvironment,
   testNats,
+  untilTrue,
   waitFor,
   type TestNats,
 } from '@perkway/testing';
-import { mkdirSync } from 'node:fs';
-import { join, resolve } from 'node:path';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
-
-const ROOT = resolve(__dirname, '../../../..');
-const SCREENSHOTS = join(ROOT, 'artifacts/allocation-page');
 
 export type State =
   | 'loading'
@@ -121,8 +118,8 @@ export class BrowserStage {
   }
 }
 
-export const untilState = (page: Page, state: State): Promise<unknown> =>
-  page.waitForSelector(`main[data-state="${state}"]`);
+export const untilState = (page: Page, state: State): Promise<void> =>
+  untilTrue(page, `document.querySelector('main[data-state="${state}"]')`, `the state ${state}`);
 
 /** Waits until no animation runs. */
 export async function untilStill(page: Page): Promise<void> {
@@ -130,12 +127,4 @@ export async function untilStill(page: Page): Promise<void> {
   await waitFor(async () => (await running()) === 0, 'the end of all animations');
 }
 
-/** Returns whether the page is wider than the window. */
-export const scrollsSideways = (page: Page): Promise<boolean> =>
-  page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth');
-
-export async function screenshot(page: Page, name: string): Promise<void> {
-  mkdirSync(SCREENSHOTS, { recursive: true });
-  // JPEG, because encoding PNG takes half again as long.
-  await page.screenshot({ path: join(SCREENSHOTS, `${name}.jpg`), fullPage: true });
-}
+export const screenshot = (page: Page, name: string) => saveScreenshot(page, 'allocation-page', name);

@@ -1,6 +1,6 @@
 import type { BrowserContext, Page } from 'playwright-core';
-import { aLinkToken, CARD, untilEarlyInAMinute, violations } from '@perkway/testing';
-import { BrowserStage, screenshot, scrollsSideways, untilState, untilStill } from './browser-stage.js';
+import { CARD, aLinkToken, scrollsSideways, untilEarlyInAMinute, violations } from '@perkway/testing';
+import { BrowserStage, screenshot, untilState, untilStill } from './browser-stage.js';
 
 const LOGO = `data:image/svg+xml,${encodeURIComponent(
   "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 40 40'><circle cx='20' cy='20' r='20' fill='#c2410c'/></svg>",

@@ -1,6 +1,6 @@
-import { violations } from '@perkway/testing';
+import { scrollsSideways, violations } from '@perkway/testing';
 import type { BrowserContext, Page } from 'playwright-core';
-import { ADMIN_KEY, ConsoleStage, screenshot, scrollsSideways } from './console-stage';
+import { ADMIN_KEY, ConsoleStage, screenshot } from './console-stage';
 
 const stage = new ConsoleStage();
 beforeAll(() => stage.start(), 300_000);

@@ -1,6 +1,6 @@
-import { http, violations, waitFor } from '@perkway/testing';
+import { http, scrollsSideways, violations, waitFor } from '@perkway/testing';
 import type { BrowserContext, Page } from 'playwright-core';
-import { ADMIN_KEY, ConsoleStage, screenshot, scrollsSideways } from './console-stage';
+import { ADMIN_KEY, ConsoleStage, screenshot } from './console-stage';
 
 const stage = new ConsoleStage();
 let context: BrowserContext;

@@ -1,15 +1,21 @@
-import { AppProcess, BundledApp, http, launchChromium, testEnvironment, waitFor } from '@perkway/testing';
+import {
+  AppProcess,
+  BundledApp,
+  http,
+  launchChromium,
+  saveScreenshot,
+  testEnvironment,
+  untilTrue,
+  waitFor,
+} from '@perkway/testing';
 import { freePort } from '@perkway/local-servers';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdirSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join, resolve } from 'node:path';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { ADMIN_KEY, Fleet, OpenIdProvider } from '../fleet';
 
-const SCREENSHOTS = join(resolve(__dirname, '../../../..'), 'artifacts/console');
 /** A user agent that does not count as a bot. */
 export const HUMAN =
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0.0.0 Safari/537.36';
@@ -259,14 +265,10 @@ export const cardRows = (count: number, mark: string) => {
 
 /** Waits for a heading and until nothing is loading. */
 export const untilShown = (page: Page): Promise<void> =>
-  waitFor(
-    // `waitForSelector` would look only every 500 ms after a while.
-    () =>
-      page.evaluate<boolean>(
-        "!!document.querySelector('h1') && !document.querySelector('.loading, .starting')",
-      ),
+  untilTrue(
+    page,
+    "document.querySelector('h1') && !document.querySelector('.loading, .starting')",
     'the screen to finish loading',
-    20_000,
   );
 
 /** Returns what the clipboard has, from another page: those of the console may not read it. */
@@ -280,15 +282,9 @@ export async function clipboardOf(context: BrowserContext): Promise<string> {
   return text;
 }
 
-/** Returns whether anything is wider than the window. */
-export const scrollsSideways = (page: Page): Promise<boolean> =>
-  page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth');
-
 /** Saves a screenshot. Fails if the page's text or markup contains a secret. */
 export async function screenshot(page: Page, name: string): Promise<void> {
-  mkdirSync(SCREENSHOTS, { recursive: true });
-  // JPEG, because encoding PNG takes half again as long.
-  await page.screenshot({ path: join(SCREENSHOTS, `${name}.jpg`), fullPage: true });
+  await saveScreenshot(page, 'console', name);
   const cookies = (await page.context().cookies()).map(({ value }) => value);
   const shown = `${await page.content()}\n${await page.innerText('body')}`;
   const found = [...canaries, ...cookies].filter((canary) => shown.includes(canary));

@@ -1,16 +1,8 @@
-import { http, violations, waitFor } from '@perkway/testing';
+import { http, scrollsSideways, violations, waitFor } from '@perkway/testing';
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { BrowserContext, Page } from 'playwright-core';
-import {
-  ADMIN_KEY,
-  clipboardOf,
-  ConsoleStage,
-  perkBody,
-  screenshot,
-  scrollsSideways,
-  untilShown,
-} from './console-stage';
+import { ADMIN_KEY, clipboardOf, ConsoleStage, perkBody, screenshot, untilShown } from './console-stage';
 
 interface StatementFigure {
   cards: number;

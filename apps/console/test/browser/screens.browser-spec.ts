@@ -1,6 +1,6 @@
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { violations, waitFor } from '@perkway/testing';
-import { ADMIN_KEY, ConsoleStage, screenshot, scrollsSideways, untilShown } from './console-stage';
+import { scrollsSideways, violations, waitFor } from '@perkway/testing';
+import { ADMIN_KEY, ConsoleStage, screenshot, untilShown } from './console-stage';
 
 const stage = new ConsoleStage();
 beforeAll(() => stage.start(), 300_000);

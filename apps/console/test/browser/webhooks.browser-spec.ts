@@ -1,7 +1,7 @@
 import { TRACKING_EVENT_VERSION, type CampaignViewEvent } from '@perkway/domain';
-import { http, violations, waitFor } from '@perkway/testing';
+import { http, scrollsSideways, violations, waitFor } from '@perkway/testing';
 import type { BrowserContext, Page } from 'playwright-core';
-import { ConsoleStage, neverShow, screenshot, scrollsSideways } from './console-stage';
+import { ConsoleStage, neverShow, screenshot } from './console-stage';
 import { publishEvents } from './random-events';
 
 const stage = new ConsoleStage();

@@ -1,4 +1,4 @@
-import { http, violations, waitFor } from '@perkway/testing';
+import { http, scrollsSideways, violations, waitFor } from '@perkway/testing';
 import { randomUUID } from 'node:crypto';
 import type { BrowserContext, Page } from 'playwright-core';
 import {
@@ -9,7 +9,6 @@ import {
   HUMAN,
   perkBody,
   screenshot,
-  scrollsSideways,
   untilShown,
 } from './console-stage';
 

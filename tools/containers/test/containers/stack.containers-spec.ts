@@ -7,7 +7,7 @@ import {
   seededRandom,
   type Operation,
 } from '@perkway/test-fleet';
-import { runNode } from '@perkway/testing';
+import { runNode, waitFor } from '@perkway/testing';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -26,6 +26,8 @@ import { engine } from './engine.js';
 const SHORT = Boolean(process.env.CI);
 /** Seconds for SHUTDOWN_DELAY_MS of the image and the drain, on a busy machine. */
 const STOP_LIMIT = 18;
+/** For one container, on a busy machine. */
+const START_LIMIT_MS = 60_000;
 /** How long the workload runs before and after the backup. */
 const LOAD_MS = 2_000;
 const CARDS = 3_000;
@@ -82,14 +84,6 @@ async function stop(container: string): Promise<{ seconds: number; code: number 
 /** Starts an additional container of a service in the background. */
 const run = async (of: ComposeStack, service: string, ...options: string[]): Promise<string> =>
   (await of.compose(['run', '--detach', '--no-deps', ...options, service])).trim().split('\n').at(-1)!;
-
-async function until(what: string, condition: () => Promise<boolean>, limitMs = 60_000): Promise<void> {
-  const deadline = Date.now() + limitMs;
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error(`timed out after ${limitMs / 1000} s waiting for: ${what}`);
-    await sleep(200);
-  }
-}
 
 /** Starts a workload. Without pixels, because all customers have one address, from which one view a second counts. */
 async function startLoad(of: ComposeStack, pace = PACE): Promise<Load> {
@@ -229,8 +223,8 @@ describe('docker stop', () => {
       const subject = new ComposeStack(stack.engine, { ...stack.options, override });
       const serving = await run(subject, 'gift-cards');
       const waiting = await run(subject, 'gift-cards', ...NO_DATABASE);
-      await until('it is ready', async () => (await asks(serving, '/readyz')) === 200);
-      await until('it lives', async () => (await asks(waiting, '/livez')) === 200);
+      await waitFor(async () => (await asks(serving, '/readyz')) === 200, 'it to be ready', START_LIMIT_MS);
+      await waitFor(async () => (await asks(waiting, '/livez')) === 200, 'it to live', START_LIMIT_MS);
       expect(await asks(waiting, '/readyz')).toBe(503);
       return Promise.all([stop(serving), stop(waiting)]);
     });
@@ -255,12 +249,16 @@ describe('docker stop', () => {
       await holder.query('lock table catalog.migrations in access exclusive mode');
       const container = await run(stack, 'migrate-perks');
       // On another connection, because within a transaction pg_stat_activity does not change.
-      await until('the migration waits', async () => {
-        const { rows } = await observer.query<{ n: number }>(
-          `select count(*)::int as n from pg_stat_activity where application_name = 'perks-migrate' and wait_event_type = 'Lock'`,
-        );
-        return rows[0]!.n > 0;
-      });
+      await waitFor(
+        async () => {
+          const { rows } = await observer.query<{ n: number }>(
+            `select count(*)::int as n from pg_stat_activity where application_name = 'perks-migrate' and wait_event_type = 'Lock'`,
+          );
+          return rows[0]!.n > 0;
+        },
+        'the migration to wait',
+        START_LIMIT_MS,
+      );
       expect((await stop(container)).seconds).toBeLessThan(STOP_LIMIT);
     } finally {
       await Promise.all([holder.end(), observer.end()]);
@@ -269,7 +267,7 @@ describe('docker stop', () => {
 
   it('finishes or refuses a load of cards in progress, in time', async () => {
     const container = await run(stack, 'gift-cards');
-    await until('it is ready', async () => (await asks(container, '/readyz')) === 200);
+    await waitFor(async () => (await asks(container, '/readyz')) === 200, 'it to be ready', START_LIMIT_MS);
     const host = await addressOf(container);
     const reply = new Promise<string>((resolve) => {
       const headers = { 'x-api-key': stack.adminKey(), 'content-type': 'text/csv' };

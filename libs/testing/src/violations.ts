@@ -4,9 +4,12 @@ import type { Page } from 'playwright-core';
 
 /** Lists the violations of WCAG 2.2 AA and of axe's best practices. Compare it with an empty array. */
 export async function violations(page: Page): Promise<string[]> {
-  const axe = await readFile(require.resolve('axe-core/axe.min.js'), 'utf8');
-  // `;0` keeps Playwright from serializing axe itself.
-  await page.evaluate(`${axe};0`);
+  // Once per document, because it is half a megabyte.
+  if (!(await page.evaluate<boolean>(`'axe' in window`))) {
+    const axe = await readFile(require.resolve('axe-core/axe.min.js'), 'utf8');
+    // `;0` keeps Playwright from serializing axe itself.
+    await page.evaluate(`${axe};0`);
+  }
   // Every rule runs on every element. Passed checks are not reported, because describing them took most of the time.
   const found = await page.evaluate<AxeResults['violations']>(
     `axe.run({ resultTypes: ['violations'] }).then(({ violations }) => violations)`,

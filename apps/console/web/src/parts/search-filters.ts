@@ -5,14 +5,12 @@ export function useSearchFilters() {
   const [params, setParams] = useSearchParams();
   return {
     valueOf: (name: string): string => params.get(name) ?? '',
-    set: (name: string, value: string) =>
-      setParams(
-        (before) => {
-          if (value) before.set(name, value);
-          else before.delete(name);
-          return before;
-        },
-        { replace: true },
-      ),
+    set: (name: string, value: string) => {
+      // Not from `params`, which lack a filter that was set since the last rendering.
+      const next = new URLSearchParams(location.search);
+      if (value) next.set(name, value);
+      else next.delete(name);
+      setParams(next, { replace: true });
+    },
   };
 }

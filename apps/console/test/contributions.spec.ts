@@ -9,9 +9,9 @@ import {
 
 const segment = (
   name: string,
-  [journeys, clickers]: [number, number],
-  [journeysBefore, clickersBefore]: [number, number],
-): Segment => ({ name, journeys, clickers, journeysBefore, clickersBefore });
+  [journeys, reached]: [number, number],
+  [journeysBefore, reachedBefore]: [number, number],
+): Segment => ({ name, journeys, reached, journeysBefore, reachedBefore });
 const pointsOf = (segments: Segment[]) =>
   Object.fromEntries(
     contributionsOf(segments).map(({ name, points }) => [name, Math.round(points * 10_000) / 100]),
@@ -50,7 +50,7 @@ describe('the contributions to the change of a click rate', () => {
       });
       const sum = (of: keyof Omit<Segment, 'name'>) => segments.reduce((all, one) => all + one[of], 0);
       if (sum('journeys') === 0 || sum('journeysBefore') === 0) continue;
-      const change = sum('clickers') / sum('journeys') - sum('clickersBefore') / sum('journeysBefore');
+      const change = sum('reached') / sum('journeys') - sum('reachedBefore') / sum('journeysBefore');
       const added = contributionsOf(segments).reduce((all, { points }) => all + points, 0);
       expect(added).toBeCloseTo(change, 10);
     }
@@ -64,8 +64,8 @@ describe('the contributions to the change of a click rate', () => {
 describe('the contribution of a perk', () => {
   it('is the change of the share of all journeys that clicked it', () => {
     const perks = [
-      { name: 'coffee', clickers: 100, clickersBefore: 120 },
-      { name: 'travel', clickers: 200, clickersBefore: 100 },
+      { name: 'coffee', reached: 100, reachedBefore: 120 },
+      { name: 'travel', reached: 200, reachedBefore: 100 },
     ];
     expect(
       perkContributionsOf(perks, { journeys: 1_000, journeysBefore: 800 }).map(({ name, points }) => [

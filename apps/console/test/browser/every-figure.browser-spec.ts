@@ -297,6 +297,8 @@ async function checkOverview(page: Page, subject: Subject): Promise<void> {
     );
   await checkSteps(page, subject, '/');
   await checkChanges(page, subject, '/', { journeys, clickers, journeysBefore, clickersBefore });
+  const conversions = { clickers: converters, clickersBefore: convertersBefore };
+  await checkChanges(page, subject, '/', { journeys, journeysBefore, ...conversions }, [], 'converters');
   await checkClicks(page, subject);
 }
 
@@ -405,10 +407,11 @@ async function checkChanges(
   path: string,
   total: Total,
   filters: Filter[] = [],
+  outcome: 'clickers' | 'converters' = 'clickers',
 ): Promise<void> {
   const { now, before, load } = subject;
   const table = ({ tables }: Shown) => sorted(tables['What changed']?.rows ?? []);
-  const measures = ['journeys', 'clickers'];
+  const measures = ['journeys', outcome];
   for (const [way, dimensions] of Object.entries({
     utm_source: ['utm_source'],
     utm_medium: ['utm_medium'],
@@ -430,8 +433,8 @@ async function checkChanges(
           name: (row[dimensions.at(-1)!] ?? row[dimensions[0]!]) as string | null,
         };
         parts.set(keyOf(row), part);
-        if (index === 0) Object.assign(part, countsOf(row, ''));
-        else Object.assign(part, countsOf(row, 'Before'));
+        if (index === 0) Object.assign(part, countsOf(row, outcome, ''));
+        else Object.assign(part, countsOf(row, outcome, 'Before'));
       }
     const list = [...parts.values()];
     const isComparable = way === 'perk' ? total.journeys * total.journeysBefore : bothOf(list);
@@ -468,12 +471,12 @@ async function checkChanges(
         share(all.clickersBefore, all.journeysBefore),
         points(all.clickers / all.journeys - all.clickersBefore / all.journeysBefore),
       ]);
-    await shows(page, `${path}?${dates(now)}&by=${way}`, table, sorted(expected));
+    await shows(page, `${path}?${dates(now)}&by=${way}&of=${outcome}`, table, sorted(expected));
   }
 }
-const countsOf = (row: Row, suffix: '' | 'Before') => ({
+const countsOf = (row: Row, outcome: string, suffix: '' | 'Before') => ({
   [`journeys${suffix}`]: Number(row.journeys),
-  [`clickers${suffix}`]: Number(row.clickers),
+  [`clickers${suffix}`]: Number(row[outcome]),
 });
 const totalsOf = (parts: Total[]) => ({
   journeys: sum(parts.map(({ journeys }) => journeys)),

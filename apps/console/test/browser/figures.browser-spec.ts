@@ -536,11 +536,11 @@ async function theExample(): Promise<{ from: string; to: string }> {
     await query(
       `create table analytics.${partition} partition of analytics.tracking_events for values from ('${from}') to ('${to}')`,
     );
-  for (const [day, source, journeys, clickers, plan] of [
-    [4, 'app', 400, 120, 'silver'],
-    [4, 'mail', 600, 105, 'silver'],
-    [14, 'app', 600, 210, 'gold'],
-    [14, 'mail', 400, 65, 'silver'],
+  for (const [day, source, journeys, clickers, plan, converters] of [
+    [4, 'app', 400, 120, 'silver', 40],
+    [4, 'mail', 600, 105, 'silver', 60],
+    [14, 'app', 600, 210, 'gold', 120],
+    [14, 'mail', 400, 65, 'silver', 20],
   ])
     await query(
       `insert into analytics.tracking_events
@@ -548,9 +548,9 @@ async function theExample(): Promise<{ from: string; to: string }> {
           utm_source, cmeta)
        select $1, $2::timestamptz + make_interval(days => $3, secs => n), $4 || $3 || type || n, type, $5, $6,
          $4 || $3 || n, 'outreach', 'human', 'test', $4, jsonb_build_object('plan', $9::text, 'customer', $4 || $3 || n)
-       from generate_series(1, $7::integer) as n, unnest('{teaser_view,incentive_click}'::text[]) as type
-       where type = 'teaser_view' or n <= $8::integer`,
-      [account, from, day, source, perks[0], id, journeys, clickers, plan],
+       from generate_series(1, $7::integer) as n, unnest('{teaser_view,incentive_click,conversion}'::text[]) as type
+       where n <= case type when 'teaser_view' then $7 when 'conversion' then $10 else $8 end::integer`,
+      [account, from, day, source, perks[0], id, journeys, clickers, plan, converters],
     );
   await query(
     `insert into analytics.dirty_hours (account_id, hour)
@@ -576,9 +576,16 @@ it('says whether it went better, and which source made the difference', async ()
     return page.getByLabel('cmeta_plan').isVisible();
   }, 'the attribute');
   await stage.goto(page, `/?from=${from}&to=${to}`);
-  await page.locator('[data-verdict="better"][aria-busy=false]').getByText('mostly').waitFor();
+  await page
+    .locator('[data-outcome="clickers"][data-verdict="better"][aria-busy=false]')
+    .getByText('mostly')
+    .waitFor();
   expect(await page.innerText('[data-verdict]')).toBe(
     'Better: 27.5% clicked, against 22.5% before. By source, mostly app (+4 points). By perk, mostly Foreign offer 1 (+5 points). By plan, mostly gold (+6 points).',
+  );
+  await page.locator('[data-outcome="converters"][aria-busy=false]').getByText('mostly').first().waitFor();
+  expect(await page.innerText('[data-outcome="converters"]')).toBe(
+    'Better: 14% converted, against 10% before. By source, mostly app (+5.6 points), then mail (-1.6 points). By perk, mostly Foreign offer 1 (+4 points). By plan, mostly gold (+4.8 points).',
   );
   const table = page.getByRole('table', { name: 'What changed' });
   const rows = async () =>
@@ -589,6 +596,15 @@ it('says whether it went better, and which source made the difference', async ()
     'All 1,000 1,000 27.5% 22.5% +5 points',
   ]);
   await screenshot(page, 'overview-changed');
+  const rate = page.getByLabel('Rate', { exact: true });
+  await rate.selectOption('Converted / journeys');
+  await table.getByRole('columnheader', { name: 'Converted / journeys before' }).waitFor();
+  expect(await rows()).toEqual([
+    'app 600 400 20% 10% +5.6 points',
+    'mail 400 600 5% 10% -1.6 points',
+    'All 1,000 1,000 14% 10% +4 points',
+  ]);
+  await rate.selectOption('Clicked / journeys');
   const by = page.getByLabel('By', { exact: true });
   await by.selectOption('Perk');
   await table.getByText('Any perk').waitFor();

@@ -1,13 +1,13 @@
-/** A segment's journeys in two periods, and those of them that clicked. */
+/** A segment's journeys in two periods, and those of them that reached an outcome: a click or a conversion. */
 export interface Segment {
   name: string;
   journeys: number;
-  clickers: number;
+  reached: number;
   journeysBefore: number;
-  clickersBefore: number;
+  reachedBefore: number;
 }
 
-/** Journeys and those that clicked, in two periods. */
+/** Journeys and those that reached the outcome, in two periods. */
 export type Total = Omit<Segment, 'name'>;
 
 /** Adds up the segments. */
@@ -15,17 +15,17 @@ export const totalOf = (segments: Total[]): Total =>
   segments.reduce(
     (all, one) => ({
       journeys: all.journeys + one.journeys,
-      clickers: all.clickers + one.clickers,
+      reached: all.reached + one.reached,
       journeysBefore: all.journeysBefore + one.journeysBefore,
-      clickersBefore: all.clickersBefore + one.clickersBefore,
+      reachedBefore: all.reachedBefore + one.reachedBefore,
     }),
-    { journeys: 0, clickers: 0, journeysBefore: 0, clickersBefore: 0 },
+    { journeys: 0, reached: 0, journeysBefore: 0, reachedBefore: 0 },
   );
 
 const rateOf = (part: number, whole: number, otherwise: number) => (whole > 0 ? part / whole : otherwise);
 
 /**
- * Splits the change of the click rate among the segments. A segment contributes by clicking more or less than before
+ * Splits the change of the rate among the segments. A segment contributes by reaching the outcome more or less than before
  * (at its average size) and by growing or shrinking (by how much its rate differs from the average of all). The
  * contributions (0.01 is one percentage point) add up to the change of the rate over all segments. Docs: docs/figures.md, "What changed".
  */
@@ -33,12 +33,12 @@ export function contributionsOf<Part extends Segment>(segments: Part[]): (Part &
   const all = totalOf(segments);
   const [now, before] = [all.journeys, all.journeysBefore];
   if (now === 0 || before === 0) return [];
-  const average = (all.clickers / now + all.clickersBefore / before) / 2;
+  const average = (all.reached / now + all.reachedBefore / before) / 2;
   return segments
     .map((segment) => {
-      const { journeys, clickers, journeysBefore, clickersBefore } = segment;
-      const rate = rateOf(clickers, journeys, rateOf(clickersBefore, journeysBefore, 0));
-      const rateBefore = rateOf(clickersBefore, journeysBefore, rate);
+      const { journeys, reached, journeysBefore, reachedBefore } = segment;
+      const rate = rateOf(reached, journeys, rateOf(reachedBefore, journeysBefore, 0));
+      const rateBefore = rateOf(reachedBefore, journeysBefore, rate);
       const [share, shareBefore] = [journeys / now, journeysBefore / before];
       const points =
         (rate - rateBefore) * ((share + shareBefore) / 2) +
@@ -51,18 +51,18 @@ export function contributionsOf<Part extends Segment>(segments: Part[]): (Part &
 const byImpact = (one: { points: number }, other: { points: number }) =>
   Math.abs(other.points) - Math.abs(one.points);
 
-/** The journeys that clicked a perk in two periods. */
-export interface PerkClickers {
+/** The journeys that clicked a perk, or converted with it, in two periods. */
+export interface PerkOutcomes {
   name: string;
-  clickers: number;
-  clickersBefore: number;
+  reached: number;
+  reachedBefore: number;
 }
 
 /**
- * A perk contributes the change of the share of all journeys that clicked it. A journey that clicked several perks
- * counts for each, so together the perks can contribute more than the change of the click rate.
+ * A perk contributes the change of the share of all journeys that clicked it, or converted with it. A journey of several
+ * perks counts for each, so together the perks can contribute more than the change of the rate.
  */
-export const perkContributionsOf = <Perk extends PerkClickers>(
+export const perkContributionsOf = <Perk extends PerkOutcomes>(
   perks: Perk[],
   { journeys, journeysBefore }: Pick<Segment, 'journeys' | 'journeysBefore'>,
 ): (Perk & { points: number })[] =>
@@ -71,7 +71,7 @@ export const perkContributionsOf = <Perk extends PerkClickers>(
     : perks
         .map((perk) => ({
           ...perk,
-          points: perk.clickers / journeys - perk.clickersBefore / journeysBefore,
+          points: perk.reached / journeys - perk.reachedBefore / journeysBefore,
         }))
         .sort(byImpact);
 
@@ -100,11 +100,11 @@ export const isClearChange = (now: number, before: number) =>
   Math.abs(now - before) > CLEAR * Math.sqrt(now + before);
 
 /** Compares two rates, of journeys that clicked or that converted: `same` if chance alone could explain the difference (two-proportion z-test, 95 %). */
-export function compareRates({ journeys, clickers, journeysBefore, clickersBefore }: Total) {
+export function compareRates({ journeys, reached, journeysBefore, reachedBefore }: Total) {
   if (journeys === 0 || journeysBefore === 0) return null;
-  const pooled = (clickers + clickersBefore) / (journeys + journeysBefore);
+  const pooled = (reached + reachedBefore) / (journeys + journeysBefore);
   const deviation = Math.sqrt(pooled * (1 - pooled) * (1 / journeys + 1 / journeysBefore));
-  const change = clickers / journeys - clickersBefore / journeysBefore;
+  const change = reached / journeys - reachedBefore / journeysBefore;
   if (deviation === 0 || Math.abs(change) < CLEAR * deviation) return 'same';
   return change > 0 ? 'better' : 'worse';
 }

@@ -192,11 +192,13 @@ export const texts = {
     response: {
       none: 'Nothing was tracked in these dates. Choose other dates to see more.',
       noneBefore: 'Nothing was tracked in the days before, so there is nothing to compare with.',
-      better: (now: string, before: string) => `Better: ${now} clicked, against ${before} before.`,
-      worse: (now: string, before: string) => `Worse: ${now} clicked, against ${before} before.`,
-      same: (now: string, before: string) =>
-        `No clear change: ${now} clicked, against ${before} before. The difference could be chance.`,
-      converted: {
+      clickers: {
+        better: (now: string, before: string) => `Better: ${now} clicked, against ${before} before.`,
+        worse: (now: string, before: string) => `Worse: ${now} clicked, against ${before} before.`,
+        same: (now: string, before: string) =>
+          `No clear change: ${now} clicked, against ${before} before. The difference could be chance.`,
+      },
+      converters: {
         better: (now: string, before: string) => `Better: ${now} converted, against ${before} before.`,
         worse: (now: string, before: string) => `Worse: ${now} converted, against ${before} before.`,
         same: (now: string, before: string) =>
@@ -279,17 +281,28 @@ export const texts = {
       },
       segment: (name: string) => `Segment: ${name}`,
       causes: { utm_source: 'source', perk: 'perk' } as Record<string, string>,
-      rateBefore: 'Clicked / journeys before',
+      of: 'Rate',
+      outcomes: { clickers: 'Clicked / journeys', converters: 'Converted / journeys' },
+      columns: {
+        clickers: {
+          count: 'Journeys that clicked',
+          countBefore: 'That clicked before',
+          rateBefore: 'Clicked / journeys before',
+        },
+        converters: {
+          count: 'Journeys that converted',
+          countBefore: 'That converted before',
+          rateBefore: 'Converted / journeys before',
+        },
+      },
       contribution: 'Contribution',
-      clickers: 'Journeys that clicked',
-      clickersBefore: 'That clicked before',
       journeysBefore: 'Journeys before',
       all: 'All',
       anyPerk: 'Any perk',
       points: (points: string) => `${points} ${/^\D?1$/.test(points) ? 'point' : 'points'}`,
-      note: 'Percentage points of the click rate. A part contributes by clicking more or less than before, and by growing or shrinking. The contributions add up to the change.',
+      note: 'Percentage points of the selected rate. A part contributes by its own rate, which rose or fell, and by growing or shrinking. The contributions add up to the change.',
       perkNote:
-        'Shares of all journeys. A perk contributes the change of its share. A journey that clicked several perks counts for each, so together they can contribute more than the change.',
+        'Shares of all journeys. A perk contributes the change of its share. A journey of several perks counts for each, so together they can contribute more than the change.',
       clicksNote: 'Clicks of people. The differences add up to the change of all clicks.',
       tooMany: 'There are more than 1,000 values, too many to compare.',
       now: 'Clicks',

@@ -33,28 +33,32 @@ const MOST_SEGMENTS = 50;
 /** Attributes that the verdict looks into without being asked. */
 const MOST_ATTRIBUTES = 3;
 
-/** Reads the journeys and those that clicked in both periods. */
-const countsOf = ({ current, earlier }: FunnelRows): Total => ({
+/** The measure of the journeys that reached an outcome. */
+type Outcomes = keyof typeof c.outcomes;
+
+/** Reads the journeys and those that reached the outcome in both periods. */
+const countsOf = (outcome: Outcomes, { current, earlier }: FunnelRows): Total => ({
   journeys: numberOf(current, `${F}.journeys`),
-  clickers: numberOf(current, `${F}.clickers`),
+  reached: numberOf(current, `${F}.${outcome}`),
   journeysBefore: numberOf(earlier, `${F}.journeys`),
-  clickersBefore: numberOf(earlier, `${F}.clickers`),
+  reachedBefore: numberOf(earlier, `${F}.${outcome}`),
 });
 
 /** Two periods to compare, of one campaign or, without `campaignId`, of all. */
 interface Comparison {
   now: Range;
   before: Range;
+  outcome: Outcomes;
   total: Total;
   campaignId?: string;
 }
 
-/** A part of the click rate and what it added to the change. */
+/** A part of the rate and what it added to the change. */
 interface Change {
   key: string;
   /** Null for journeys without a value. */
   name: string | null;
-  /** Journeys of the part, or those that clicked the perk. */
+  /** Journeys of the part, or those that clicked the perk or converted with it. */
   count: number;
   countBefore: number;
   rate: string | null;
@@ -68,10 +72,10 @@ const nameOf = (way: string) =>
   way.startsWith(SEGMENT) ? way.slice(SEGMENT.length).replaceAll('_', ' ') : way;
 
 /** Loads both periods of the funnel by the values of dimensions; the last dimension names the value. */
-async function loadBy(dimensions: string[], { now, before, campaignId }: Comparison) {
+async function loadBy(dimensions: string[], { now, before, outcome, campaignId }: Comparison) {
   const members = dimensions.map((name) => `${F}.${name}`);
   const parts = await loadParts({
-    measures: [`${F}.journeys`, `${F}.clickers`],
+    measures: [`${F}.journeys`, `${F}.${outcome}`],
     dimensions: members,
     timeDimensions: [{ dimension: `${F}.occurred_at`, compareDateRange: [now, before] }],
     filters: ofCampaign(F, campaignId),
@@ -86,7 +90,7 @@ async function loadBy(dimensions: string[], { now, before, campaignId }: Compari
   return [...new Map([...rowsBefore, ...rows])].map(([key, row]) => {
     const name = row[members.at(-1)!] ?? row[members[0]!] ?? null;
     return {
-      ...countsOf({ current: rows.get(key), earlier: rowsBefore.get(key) }),
+      ...countsOf(outcome, { current: rows.get(key), earlier: rowsBefore.get(key) }),
       key,
       value: row[members[0]!] === null ? null : String(row[members[0]!]),
       name: name === null ? '' : String(name),
@@ -105,15 +109,15 @@ const totalRow = (name: string, count: number, countBefore: number, all: Total):
   name,
   count,
   countBefore,
-  rate: formatShare(all.clickers, all.journeys),
-  rateBefore: formatShare(all.clickersBefore, all.journeysBefore),
-  points: all.clickers / all.journeys - all.clickersBefore / all.journeysBefore,
+  rate: formatShare(all.reached, all.journeys),
+  rateBefore: formatShare(all.reachedBefore, all.journeysBefore),
+  points: all.reached / all.journeys - all.reachedBefore / all.journeysBefore,
   to: null,
 });
 
-/** Computes what each part added to the change of the click rate; null if there are too many parts. */
+/** Computes what each part added to the change of the rate; null if there are too many parts. */
 async function loadChanges(way: string, comparison: Comparison): Promise<Changes | null> {
-  const { now, total, campaignId } = comparison;
+  const { now, total, outcome, campaignId } = comparison;
   const isPerk = way === 'perk';
   const dimensions = isPerk
     ? ['perk_id', 'perk_title']
@@ -127,7 +131,9 @@ async function loadChanges(way: string, comparison: Comparison): Promise<Changes
       ? `/campaigns/${encodeURIComponent(value)}?from=${now[0]}&to=${now[1]}`
       : exploreLink({
           cube: F,
-          measures: isPerk ? ['clickers'] : ['journeys', 'clickers', 'click_rate'],
+          measures: isPerk
+            ? [outcome]
+            : ['journeys', outcome, ...(outcome === 'clickers' ? ['click_rate'] : [])],
           campaignId,
           where: [{ member: dimensions[0]!, value }],
           steps: 'day',
@@ -137,17 +143,17 @@ async function loadChanges(way: string, comparison: Comparison): Promise<Changes
     const perks = perkContributionsOf(
       parts.filter(({ value }) => value !== null),
       total,
-    ).map(({ key, value, name, clickers, clickersBefore, points }) => ({
+    ).map(({ key, value, name, reached, reachedBefore, points }) => ({
       key,
       name,
-      count: clickers,
-      countBefore: clickersBefore,
-      rate: formatShare(clickers, total.journeys),
-      rateBefore: formatShare(clickersBefore, total.journeysBefore),
+      count: reached,
+      countBefore: reachedBefore,
+      rate: formatShare(reached, total.journeys),
+      rateBefore: formatShare(reachedBefore, total.journeysBefore),
       points,
       to: toOf(value),
     }));
-    return { parts: perks, total: totalRow(c.anyPerk, total.clickers, total.clickersBefore, total) };
+    return { parts: perks, total: totalRow(c.anyPerk, total.reached, total.reachedBefore, total) };
   }
   const all = totalOf(parts);
   const changes = contributionsOf(parts).map((part) => ({
@@ -155,8 +161,8 @@ async function loadChanges(way: string, comparison: Comparison): Promise<Changes
     name: part.value === null ? null : part.name,
     count: part.journeys,
     countBefore: part.journeysBefore,
-    rate: formatShare(part.clickers, part.journeys),
-    rateBefore: formatShare(part.clickersBefore, part.journeysBefore),
+    rate: formatShare(part.reached, part.journeys),
+    rateBefore: formatShare(part.reachedBefore, part.journeysBefore),
     points: part.points,
     to: toOf(part.value),
   }));
@@ -176,23 +182,43 @@ function useAttributes(): string[] {
     .filter((name) => name.startsWith(SEGMENT));
 }
 
-interface Props extends Omit<Comparison, 'total'> {
+interface Props extends Omit<Comparison, 'outcome' | 'total'> {
   funnel: FunnelRows;
 }
 
-/** Says whether the click rate changed, and which source, perk and segments made most of the change. */
+/** Says whether the rates of clicks and conversions changed, and which source, perk and segments made most of each change. */
 export function Verdict({ funnel, ...periods }: Props) {
+  const total = countsOf('clickers', funnel);
+  const converters = numberOf(funnel.current, `${F}.converters`);
+  const { journeys, reached: clickers } = total;
+  if (journeys === 0) return <p className="headline">{t.response.none}</p>;
+  return (
+    <div className="stack">
+      <p className="headline">
+        <Outcome {...{ journeys, clickers, converters }} />
+      </p>
+      <VerdictOf comparison={{ ...periods, outcome: 'clickers', total }} />
+      {total.journeysBefore > 0 && (
+        <VerdictOf
+          comparison={{ ...periods, outcome: 'converters', total: countsOf('converters', funnel) }}
+        />
+      )}
+      <p className="hint">{t.response.journey}</p>
+    </div>
+  );
+}
+
+function VerdictOf({ comparison }: { comparison: Comparison }) {
   const a = t.response;
-  const total = countsOf(funnel);
-  const comparison = { ...periods, total };
-  const { journeys, clickers, journeysBefore, clickersBefore } = total;
+  const { outcome, total } = comparison;
+  const { journeys, reached, journeysBefore, reachedBefore } = total;
   const verdict = compareRates(total);
-  const isChanged = verdict === 'better' || verdict === 'worse';
   const attributes = useAttributes();
+  const isChanged = verdict === 'better' || verdict === 'worse';
   const ways = isChanged ? ['utm_source', 'perk', ...attributes.slice(0, MOST_ATTRIBUTES)] : [];
   const found = useQueries({ queries: ways.map((way) => changesQuery(way, comparison)) });
-  const change = clickers / journeys - clickersBefore / journeysBefore;
   const isComplete = found.every(({ isPending }) => !isPending);
+  const change = reached / journeys - reachedBefore / journeysBefore;
   const causes = (isComplete ? ways : []).flatMap((way, index) => {
     const parts = found[index]?.data?.parts ?? [];
     if (way.startsWith(SEGMENT) && parts.length > MOST_SEGMENTS) return [];
@@ -203,34 +229,14 @@ export function Verdict({ funnel, ...periods }: Props) {
     );
     return [a.cause(c.causes[way] ?? nameOf(way), main!, next)];
   });
-  if (journeys === 0) return <p className="headline">{a.none}</p>;
-  const rates = [formatShare(clickers, journeys)!, formatShare(clickersBefore, journeysBefore)!] as const;
-  const [converters, convertersBefore] = [funnel.current, funnel.earlier].map((row) =>
-    numberOf(row, `${F}.converters`),
-  ) as [number, number];
-  const converted = compareRates({ ...total, clickers: converters, clickersBefore: convertersBefore });
+  const rates = [formatShare(reached, journeys), formatShare(reachedBefore, journeysBefore)] as [
+    string,
+    string,
+  ];
   return (
-    <div className="stack">
-      <p className="headline">
-        <Outcome {...{ journeys, clickers, converters }} />
-      </p>
-      <p data-verdict={verdict ?? 'none'} aria-busy={!isComplete}>
-        {verdict === null
-          ? a.noneBefore
-          : verdict === 'same'
-            ? a.same(...rates)
-            : [a[verdict](...rates), ...causes].join(' ')}
-      </p>
-      {converted !== null && (
-        <p>
-          {a.converted[converted](
-            formatShare(converters, journeys)!,
-            formatShare(convertersBefore, journeysBefore)!,
-          )}
-        </p>
-      )}
-      <p className="hint">{a.journey}</p>
-    </div>
+    <p data-verdict={verdict ?? 'none'} data-outcome={outcome} aria-busy={!isComplete}>
+      {verdict === null ? a.noneBefore : [a[outcome][verdict](...rates), ...causes].join(' ')}
+    </p>
   );
 }
 
@@ -243,8 +249,22 @@ export function Changed({ funnel, ...periods }: Props) {
     ...(periods.campaignId === undefined ? c.ways : { utm_source, utm_medium, perk }),
     ...Object.fromEntries(attributes.map((name) => [name, c.segment(nameOf(name))])),
   };
+  const outcome: Outcomes = params.get('of') === 'converters' ? 'converters' : 'clickers';
   const asked = params.get('by') ?? '';
   const way = asked in ways ? asked : 'utm_source';
+  const select = (name: string, label: string, value: string, options: Record<string, string>) => (
+    <SelectField
+      label={label}
+      value={value}
+      options={Object.entries(options).map(([key, text]) => ({ value: key, label: text }))}
+      onValue={(chosen) =>
+        setParams((current) => {
+          current.set(name, chosen);
+          return current;
+        })
+      }
+    />
+  );
   return (
     <Card
       title={c.title}
@@ -252,17 +272,10 @@ export function Changed({ funnel, ...periods }: Props) {
         way === 'clicks' ? c.clicksNote : way === 'perk' ? c.perkNote : `${texts.counting.distinct} ${c.note}`
       }
       actions={
-        <SelectField
-          label={c.by}
-          value={way}
-          options={Object.entries(ways).map(([value, label]) => ({ value, label }))}
-          onValue={(value) =>
-            setParams((current) => {
-              current.set('by', value);
-              return current;
-            })
-          }
-        />
+        <>
+          {way !== 'clicks' && select('of', c.of, outcome, c.outcomes)}
+          {select('by', c.by, way, ways)}
+        </>
       }
     >
       {way === 'clicks' ? (
@@ -272,7 +285,7 @@ export function Changed({ funnel, ...periods }: Props) {
           key={way}
           way={way}
           label={ways[way]!}
-          comparison={{ ...periods, total: countsOf(funnel) }}
+          comparison={{ ...periods, outcome, total: countsOf(outcome, funnel) }}
         />
       )}
     </Card>
@@ -280,6 +293,7 @@ export function Changed({ funnel, ...periods }: Props) {
 }
 
 function ChangedRates({ way, label, comparison }: { way: string; label: string; comparison: Comparison }) {
+  const names = c.columns[comparison.outcome];
   const query = useQuery(changesQuery(way, comparison));
   return (
     <Loaded
@@ -301,17 +315,17 @@ function ChangedRates({ way, label, comparison }: { way: string; label: string; 
                 to === null ? name : <Link to={to}>{name ?? texts.explore.noValue}</Link>,
             },
             {
-              name: way === 'perk' ? c.clickers : texts.campaigns.journeys,
+              name: way === 'perk' ? names.count : texts.campaigns.journeys,
               isNumber: true,
               cell: ({ count }) => formatNumber(count),
             },
             {
-              name: way === 'perk' ? c.clickersBefore : c.journeysBefore,
+              name: way === 'perk' ? names.countBefore : c.journeysBefore,
               isNumber: true,
               cell: ({ countBefore }) => formatNumber(countBefore),
             },
-            { name: texts.rates.clicked, isNumber: true, cell: ({ rate }) => rate ?? texts.none },
-            { name: c.rateBefore, isNumber: true, cell: ({ rateBefore }) => rateBefore ?? texts.none },
+            { name: c.outcomes[comparison.outcome], isNumber: true, cell: ({ rate }) => rate ?? texts.none },
+            { name: names.rateBefore, isNumber: true, cell: ({ rateBefore }) => rateBefore ?? texts.none },
             {
               name: c.contribution,
               isNumber: true,

@@ -1,4 +1,5 @@
 import {
+  isPrivateUrl,
   isUsablePlaceholder,
   linkHtml,
   personalUrl,
@@ -36,3 +37,22 @@ describe('a snippet for an email', () => {
       expect(isUsablePlaceholder(text)).toBe(false);
   });
 });
+
+it.each([
+  'localhost:4003',
+  '127.0.0.1',
+  '10.1.2.3',
+  '192.168.0.9',
+  '172.20.0.2',
+  'boost',
+  'boost.internal',
+  '[::1]',
+  '[fd00::1]',
+])('knows that recipients cannot open links to %s', (host) =>
+  expect(isPrivateUrl(`http://${host}/click`)).toBe(true),
+);
+
+it.each(['boost.perkway.example', '172.15.0.1', '11.0.0.1', 'local.example', '[2a00::1]'])(
+  'takes %s for a host that recipients can reach',
+  (host) => expect(isPrivateUrl(`https://${host}/click`)).toBe(false),
+);

@@ -324,6 +324,28 @@ async function checkSteps(page: Page, subject: Subject, path: string, ofCampaign
   };
   const rows = await Promise.all([
     ...Object.entries({
+      journeys: 'Journeys with any contact',
+      clickers: 'Journeys that clicked',
+      converters: 'Journeys that converted',
+    }).map(([member, name]) =>
+      rowOf(name, async (range) => ({
+        count: await countOf(subject, FUNNEL, member, range, ofCampaign),
+      })),
+    ),
+    rowOf('Conversions', async (range) => {
+      // Those that servers report have no traffic class.
+      const rows = await load('conversions', {
+        ...{ measures: ['value'], dimensions: ['currency', 'traffic_class'], range, filters: ofCampaign },
+      });
+      return {
+        count: await countOf(subject, 'conversions', 'count_people', range, ofCampaign),
+        money: sumsBy(
+          rows.filter(({ traffic_class: traffic }) => traffic === null || traffic === 'human'),
+          (row) => Number(row.value),
+        ),
+      };
+    }),
+    ...Object.entries({
       generated: 'Reward links made',
       revealed: 'Reward links opened',
       cancelled: 'Reward links cancelled',
@@ -351,28 +373,6 @@ async function checkSteps(page: Page, subject: Subject, path: string, ofCampaign
       return {
         count: sum(states.map(countOfRow)),
         money: sumsBy(states, (row) => countOfRow(row) * Number(row.denomination)),
-      };
-    }),
-    ...Object.entries({
-      journeys: 'Journeys with any contact',
-      clickers: 'Journeys that clicked',
-      converters: 'Journeys that converted',
-    }).map(([member, name]) =>
-      rowOf(name, async (range) => ({
-        count: await countOf(subject, FUNNEL, member, range, ofCampaign),
-      })),
-    ),
-    rowOf('Conversions', async (range) => {
-      // Those that servers report have no traffic class.
-      const rows = await load('conversions', {
-        ...{ measures: ['value'], dimensions: ['currency', 'traffic_class'], range, filters: ofCampaign },
-      });
-      return {
-        count: await countOf(subject, 'conversions', 'count_people', range, ofCampaign),
-        money: sumsBy(
-          rows.filter(({ traffic_class: traffic }) => traffic === null || traffic === 'human'),
-          (row) => Number(row.value),
-        ),
       };
     }),
   ]);
@@ -558,25 +558,43 @@ async function checkClicks(page: Page, subject: Subject): Promise<void> {
 }
 
 async function checkCampaigns(page: Page, subject: Subject): Promise<void> {
-  const { now, campaigns } = subject;
+  const { now, before, campaigns, load } = subject;
   const named = campaigns.slice(0, 3);
   const rows = await Promise.all(
     named.map(async (id, nth) => {
       const filters = [equals('campaign_id', id)];
-      const [journeys, clickers, converters, clicks] = await Promise.all([
+      const [journeys, journeysBefore, clickers, converters, clicks] = await Promise.all([
         countOf(subject, FUNNEL, 'journeys', now, filters),
+        countOf(subject, FUNNEL, 'journeys', before, filters),
         countOf(subject, FUNNEL, 'clickers', now, filters),
         countOf(subject, FUNNEL, 'converters', now, filters),
         countOf(subject, 'incentive_clicks', 'count_people', now, filters),
       ]);
+      const values = await Promise.all(
+        [now, before].map(async (range) => {
+          const rows = await load('conversions', {
+            ...{ measures: ['value'], dimensions: ['currency', 'traffic_class'], range, filters },
+          });
+          return moneyOf(
+            sumsBy(
+              rows.filter(({ traffic_class: traffic }) => traffic === null || traffic === 'human'),
+              ({ value }) => Number(value),
+            ),
+          );
+        }),
+      );
       const of = (part: number) => `${number(part)} ${share(part, journeys, '')}`.trim();
       return [
         `Campaign ${nth + 1}`,
         String(nth + 2),
         number(journeys),
+        journeysBefore === 0
+          ? '–'
+          : `${journeys > journeysBefore ? '+' : journeys < journeysBefore ? '−' : ''}${percent(Math.abs(journeys - journeysBefore) / journeysBefore)}`,
         of(clickers),
         of(converters),
         number(clicks),
+        ...values,
       ];
     }),
   );
@@ -750,7 +768,7 @@ async function checkCampaign(page: Page, subject: Subject): Promise<void> {
       number,
     ];
     return [
-      String(name ?? 'Without utm_source'),
+      String(name ?? '(none)'),
       number(all),
       number(clicked),
       share(clicked, all),
@@ -843,7 +861,7 @@ async function checkReport(page: Page, subject: Subject, campaignId: string): Pr
           all === own ? '' : `${all} with bots`,
         ]),
       ),
-      sources: sorted(bySource.map(({ name, all, people: own }) => [name ?? 'Without utm_source', own, all])),
+      sources: sorted(bySource.map(({ name, all, people: own }) => [name ?? '(none)', own, all])),
     },
   );
 }

@@ -119,6 +119,11 @@ it('counts the links of a campaign that have no journey', async () => {
   expect(await stepCells(page, 'Reward links made')).toEqual(['4', '0', '–', '€100', '–']);
   expect(await stepCells(page, 'Reward links opened')).toEqual(['1', '0', '–', '€25', '–']);
   expect(await stepCells(page, 'Reward links outstanding')).toEqual(['3', '0', '–', '€75', '–']);
+  const steps = page.getByRole('table', { name: 'Results by step' }).getByRole('rowheader');
+  expect(await steps.allInnerTexts()).toEqual([
+    ...['Journeys with any contact', 'Journeys that clicked', 'Journeys that converted', 'Conversions'],
+    ...['made', 'opened', 'cancelled', 'expired', 'outstanding'].map((state) => `Reward links ${state}`),
+  ]);
   await page.getByText('4 links (100%) were made without a journey id').waitFor();
   // One of the six people's events of the campaign came without a journey.
   await page.getByText('1 event (16.7%) came without its own journey id').waitFor();
@@ -242,7 +247,7 @@ it('saves each day of the dates, under headers in words', async () => {
   expect(days.at(-1)).toMatch(/,0,3,3$/);
   expect((await saved('Sources as CSV')).slice(0, 2)).toEqual([
     'Source,Journeys,Clicked,Converted,Value',
-    'Without utm_source,5,0,3,',
+    '(none),5,0,3,',
   ]);
   await stage.goto(page, '/explore?cube=incentive_clicks&measures=count,count_people');
   const explored = await saved('Download CSV');

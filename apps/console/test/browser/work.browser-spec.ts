@@ -92,6 +92,12 @@ describe('a marketing manager', () => {
       await notice(page, 'Copied');
       return clipboardOf(context);
     };
+    await page.getByRole('alert').filter({ hasText: 'Do not send these yet' }).waitFor();
+    const suggested = page.locator('datalist option');
+    await suggested.first().waitFor({ state: 'attached' });
+    expect(await suggested.evaluateAll((all: { value: string }[]) => all.map(({ value }) => value))).toEqual([
+      'mail',
+    ]);
     await page.getByLabel('Your mailer').selectOption('Customer.io');
     await page.getByLabel('Source (utm_source)').fill('spring & sun');
     await waitFor(
@@ -115,6 +121,9 @@ describe('a marketing manager', () => {
     ];
     expect(link).toContain(`&amp;journeyId=${placeholder}">Foreign offer 2</a>`);
     expect(url).toContain(`&journeyId=${placeholder}`);
+    const all = await copied('Copy all 3 as HTML');
+    expect(all.split('\n')[1]).toBe(link);
+    expect(all.match(/<a href/g)).toHaveLength(3);
     await screenshot(page, 'campaign-send');
 
     // Fills in the placeholder as the mailer does for one recipient, and opens the mail in a browser.
@@ -181,13 +190,16 @@ describe('a marketing manager', () => {
     await dialog(page).getByLabel('How many').fill('5000');
     await dialog(page)
       .getByRole('status')
-      .filter({ hasText: /The stock is 4,\d{3} cards short/ })
+      .filter({
+        hasText: /Links asked for: 5,000\. Cards available: \d+\..*The stock is 4,\d{3} cards short/,
+      })
       .waitFor();
     await dialog(page).getByLabel('Links for').selectOption('A list of references');
     await dialog(page)
       .getByLabel('References')
       .fill(Array.from({ length: 200 }, (_, nth) => `customer-${nth}`).join('\n'));
     await dialog(page).getByText('cards short').waitFor({ state: 'detached' });
+    await dialog(page).getByText('Links asked for: 200. Cards available: ').waitFor();
     await button(page, 'Continue').click();
     await dialog(page).getByText('200 links of €25, worth €5,000 in total.').waitFor();
     await screenshot(page, 'gift-cards-check');
@@ -292,6 +304,16 @@ describe('a marketing manager', () => {
     await screenshot(reader, 'report-printed');
 
     await page.getByRole('link', { name: 'Reports', exact: true }).click();
+    await button(page, 'New report').click();
+    await page.getByLabel('Campaign', { exact: true }).selectOption('Harbour spring');
+    await page.getByLabel('Title', { exact: true }).fill('From the list');
+    await button(page, 'Freeze').click();
+    await page.locator('[data-secret]').waitFor();
+    await button(page, 'Close').click();
+    await page.getByRole('link', { name: 'History: From the list' }).click();
+    // The values before and after are shown without another click.
+    await page.getByRole('region', { name: 'Audit log' }).getByText('From the list').waitFor();
+    await page.goBack();
     await button(page, 'Revoke: Harbour spring: results').click();
     await page.getByRole('alertdialog').getByRole('button', { name: 'Revoke' }).click();
     await notice(page, 'The report is revoked');

@@ -18,6 +18,11 @@ export const isUsablePlaceholder = (text: string) => text.trim() !== '' && !/["<
 export const personalUrl = (url: string, placeholder: string) =>
   `${url}${url.includes('?') ? '&' : '?'}journeyId=${placeholder}`;
 
+const PRIVATE_HOST =
+  /^(?:localhost|[^.[]+|.*\.(?:localhost|local|internal|test)|(?:0|10|127)\..*|169\.254\..*|192\.168\..*|172\.(?:1[6-9]|2\d|3[01])\..*|\[(?:::1?|f[cd].*|fe[89ab].*)\])$/i;
+/** Returns whether only this machine or its network can open the URL, so that a link to it fails for recipients. */
+export const isPrivateUrl = (url: string) => PRIVATE_HOST.test(new URL(url).hostname);
+
 const escapeHtml = (text: string) =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 

@@ -3,6 +3,9 @@ import { LOW_STOCK, LOW_STOCK_DAYS } from '@perkway/domain/low-stock';
 import type { DeliveryState, FeedEventType } from './api/types';
 import { formatList, formatNumber, NONE, pluralOf } from './format';
 
+/** Stands for a dimension that an event does not have, such as its source. */
+const NO_VALUE = '(none)';
+
 export const texts = {
   product: 'Perkway',
   starting: 'Getting your numbers…',
@@ -206,7 +209,7 @@ export const texts = {
       },
       journey: 'A journey is the interactions of one recipient.',
       /** @param name null for journeys without a value */
-      part: (name: string | null, points: string) => `${name ?? 'journeys without one'} (${points})`,
+      part: (name: string | null, points: string) => `${name ?? NO_VALUE} (${points})`,
       cause: (by: string, main: string, next?: string) =>
         `By ${by}, mostly ${main}${next ? `, then ${next}` : ''}.`,
     },
@@ -253,15 +256,15 @@ export const texts = {
       title: 'Results by step',
       step: 'Step',
       steps: {
+        journeys: 'Journeys with any contact',
+        clickers: 'Journeys that clicked',
+        converters: 'Journeys that converted',
+        conversions: 'Conversions',
         generated: 'Reward links made',
         revealed: 'Reward links opened',
         cancelled: 'Reward links cancelled',
         expired: 'Reward links expired',
         outstanding: 'Reward links outstanding',
-        journeys: 'Journeys with any contact',
-        clickers: 'Journeys that clicked',
-        converters: 'Journeys that converted',
-        conversions: 'Conversions',
       },
       change: 'Change',
       value: 'Value',
@@ -342,8 +345,12 @@ export const texts = {
     journeys: 'Journeys',
     clickers: 'Clicked',
     converters: 'Converted',
-    sharesNote: 'Percentages are shares of the journeys of the campaign.',
+    sharesNote:
+      'Percentages beside a number are shares of the journeys of the campaign. The change and the value before are against the same number of days before. The value is the sum that your server sent with conversions.',
     trend: 'Clicks by day',
+    change: 'Journeys, change',
+    value: 'Value',
+    valueBefore: 'Value before',
     trendOf: (name: string, clicks: string) => `${name}: ${clicks} clicks`,
     find: 'Find a campaign',
     emptyTitle: 'No campaigns yet',
@@ -371,7 +378,6 @@ export const texts = {
     allOf: (all: string) => `${all} with bots`,
     of: (part: string, whole: string) => `${part} of ${whole}`,
     source: 'Source',
-    direct: 'Without utm_source',
     perk: 'Perk',
     perkId: 'Perk id',
     allClicks: 'Clicks with bots',
@@ -420,6 +426,7 @@ export const texts = {
     needsPlaceholder: 'Enter the placeholder of your mailer, and the pixel and links appear here.',
     source: 'Source (utm_source)',
     sourceHint: 'Results by source show it under this name.',
+    knownSources: 'The field suggests those of the latest year: the same name again continues the same row.',
     utm: { utm_campaign: 'Mailing (utm_campaign)', utm_content: 'Version (utm_content)' },
     utmHint: {
       utm_campaign:
@@ -439,6 +446,9 @@ export const texts = {
     noPerks: 'The campaign has no perk that leads anywhere. Ask your operator to add perks to it.',
     copyUrl: 'Copy URL',
     copyHtml: 'Copy HTML',
+    copyAll: (count: number) => `Copy all ${count} as HTML`,
+    privateHost: (host: string) =>
+      `Do not send these yet: they lead to ${host}, which only this machine or its network can open. Recipients would get neither pixels nor offers. On the deployed console, the links have a public address.`,
   },
 
   integration: {
@@ -803,6 +813,7 @@ export const texts = {
     back: 'Back',
     start: 'Make links',
     started: 'The links are being made. You can leave this screen.',
+    stockFor: (links: string, cards: string) => `Links asked for: ${links}. Cards available: ${cards}.`,
     missing: (links: string) =>
       `The stock is ${links} cards short. That many links will not be made until it is refilled.`,
     tooMany: 'At most 10,000 at once.',
@@ -1013,7 +1024,7 @@ export const texts = {
     cut: (count: string) => `The first ${count} rows. The CSV has all of them.`,
     pick: 'Pick at least one measure.',
     empty: 'No event matches in these dates. Choose other dates, or remove a filter.',
-    noValue: '(none)',
+    noValue: NO_VALUE,
     where: (name: string, value: string) => `${name}: ${value}`,
     remove: (condition: string) => `Remove the filter ${condition}`,
     conditions: 'Filters',
@@ -1664,7 +1675,10 @@ export const texts = {
   reports: {
     intro: 'Figures of a campaign, frozen at a URL of their own for people without a key.',
     emptyTitle: 'No reports yet',
-    emptyText: 'Open a campaign and choose “Freeze as a report”.',
+    emptyText: 'Choose “New report”, or open a campaign and choose “Freeze as a report”.',
+    new: 'New report',
+    noCampaign: 'There is no campaign to report on.',
+    historyOf: (title: string) => `History: ${title}`,
     toCampaigns: 'To the campaigns',
     name: 'Title',
     campaign: 'Campaign',

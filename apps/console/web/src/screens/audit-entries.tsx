@@ -122,7 +122,7 @@ export function AuditEntries({ caption, filters }: { caption: string; filters: A
                     return all.length === 0 ? (
                       <span className="hint">{t.noChanges}</span>
                     ) : (
-                      <details>
+                      <details open={filters.object !== undefined}>
                         <summary>{t.count(all.length)}</summary>
                         <Differences of={all.slice(0, SHOWN)} />
                       </details>

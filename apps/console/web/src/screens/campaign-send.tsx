@@ -1,9 +1,11 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useId, useState } from 'react';
+import { loadRows, within } from '../api/analytics';
 import { responseOf, perkway } from '../api/perkway';
 import { usePictures } from '../api/pictures';
 import type { Campaign } from '../api/types';
 import {
+  isPrivateUrl,
   isUsablePlaceholder,
   linkHtml,
   personalUrl,
@@ -11,6 +13,7 @@ import {
   PLACEHOLDERS,
   type Mailer,
 } from '../mail-snippets';
+import { daysAgo } from '../dates';
 import { CopyButton } from '../parts/copy-button';
 import { SelectField, TextField } from '../parts/fields';
 import { Loaded } from '../parts/loaded';
@@ -22,14 +25,35 @@ import { texts } from '../texts';
 const t = texts.send;
 /** Each perk needs a call for its URL. */
 const PERKS_AT_ONCE = 12;
+const SOURCES = 'campaign_funnel.utm_source';
+const MOST_SOURCES = 50;
 /** What tells the mailings of a source apart. URLs have them only if they are filled in. */
 const OPTIONAL = ['utm_campaign', 'utm_content'] as const;
 
 /** Makes what goes into a mailing: a pixel that counts views, and a tracked URL of each perk. */
+/** The sources of the latest year, the largest first, so that a mailing gets the same name again. */
+const useKnownSources = () =>
+  useQuery({
+    queryKey: ['known-sources'],
+    queryFn: async () => {
+      const rows = await loadRows({
+        measures: ['campaign_funnel.journeys'],
+        dimensions: [SOURCES],
+        ...within('campaign_funnel', [daysAgo(365), daysAgo(0)]),
+        filters: [{ member: SOURCES, operator: 'set' }],
+        order: { 'campaign_funnel.journeys': 'desc' },
+        limit: MOST_SOURCES,
+      });
+      return rows.map((row) => String(row[SOURCES]));
+    },
+  }).data ?? [];
+
 export default function CampaignSend({ campaign }: { campaign: Campaign }) {
   const { valueOf, set } = useSearchFilters();
   const [own, setOwn] = useState('');
   const [shown, setShown] = useState(PERKS_AT_ONCE);
+  const sources = useKnownSources();
+  const sourcesId = useId();
   const asked = valueOf('mailer');
   const mailer: Mailer = asked in t.mailers ? (asked as Mailer) : 'mailchimp';
   const placeholder = mailer === 'own' ? own.trim() : PLACEHOLDERS[mailer];
@@ -96,12 +120,18 @@ export default function CampaignSend({ campaign }: { campaign: Campaign }) {
           )}
           <TextField
             label={t.source}
-            hint={t.sourceHint}
+            hint={sources.length > 0 ? `${t.sourceHint} ${t.knownSources}` : t.sourceHint}
+            list={sourcesId}
             maxLength={200}
             value={valueOf('utm_source')}
             placeholder={utm.utm_source}
             onValue={(value) => set('utm_source', value)}
           />
+          <datalist id={sourcesId}>
+            {sources.map((source) => (
+              <option key={source} value={source} />
+            ))}
+          </datalist>
           {OPTIONAL.map((name) => (
             <TextField
               key={name}
@@ -118,6 +148,11 @@ export default function CampaignSend({ campaign }: { campaign: Campaign }) {
         <Loaded query={snippets} lines={8}>
           {({ pixels, links }) => (
             <>
+              {isPrivateUrl(pixels.teaser) && (
+                <p className="failed" role="alert">
+                  {t.privateHost(new URL(pixels.teaser).host)}
+                </p>
+              )}
               <Card title={t.pixels} note={t.pixelsNote}>
                 <div className="stack">
                   {(['teaser', 'reward'] as const).map((kind) => (
@@ -131,7 +166,18 @@ export default function CampaignSend({ campaign }: { campaign: Campaign }) {
                   ))}
                 </div>
               </Card>
-              <Card title={t.links} note={t.linksNote}>
+              <Card
+                title={t.links}
+                note={t.linksNote}
+                actions={
+                  links.length > 1 && (
+                    <CopyButton
+                      label={t.copyAll(links.length)}
+                      text={links.map(({ url, title }) => linkHtml(url, placeholder, title)).join('\n')}
+                    />
+                  )
+                }
+              >
                 <div className="stack">
                   {links.length === 0 && <p>{t.noPerks}</p>}
                   {links.map(({ perkId, title, url }) => (

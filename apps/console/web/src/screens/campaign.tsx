@@ -594,7 +594,7 @@ function BySource({ id, range }: { id: string; range: Range }) {
     (row: Row) => number,
     (row: Row) => number,
   ];
-  const nameOf = (row: Row) => String(row[`${F}.utm_source`] ?? t.direct);
+  const nameOf = (row: Row) => String(row[`${F}.utm_source`] ?? texts.explore.noValue);
   const valueOf = (row: Row) => query.data?.values.get(String(row[`${F}.utm_source`] ?? ''));
   const count = (name: string, of: (row: Row) => number) => ({
     name,

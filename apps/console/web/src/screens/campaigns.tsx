@@ -1,13 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link, useLocation } from 'react-router';
-import { byDay, loadRows, numberOf, within, type Row } from '../api/analytics';
+import { byDay, loadParts, loadRows, numberOf, within, type Row } from '../api/analytics';
 import { useCampaigns } from '../api/campaigns';
 import { useSession } from '../api/session';
 import type { Campaign } from '../api/types';
 import { Sparkline } from '../charts/sparkline';
-import { daysIn } from '../dates';
-import { formatNumber, formatShare } from '../format';
+import { daysIn, rangeBefore } from '../dates';
+import { formatChange, formatNumber, formatShare } from '../format';
+import { addMoney, formatSums, type Money } from '../money';
 import { TextField } from '../parts/fields';
 import { useLiveInterval } from '../parts/live';
 import { Empty, Loaded } from '../parts/loaded';
@@ -18,9 +19,11 @@ import { texts } from '../texts';
 
 const t = texts.campaigns;
 const F = 'campaign_funnel';
+const CONVERSIONS = 'conversions';
 
 export default function Campaigns() {
   const { range: now } = useRange();
+  const before = rangeBefore(now);
   const { search } = useLocation();
   const { role } = useSession();
   const live = useLiveInterval();
@@ -29,11 +32,34 @@ export default function Campaigns() {
   const funnels = useQuery({
     queryKey: ['campaign-funnels', now],
     queryFn: () =>
-      loadRows({
+      loadParts({
         measures: [`${F}.journeys`, `${F}.clickers`, `${F}.converters`],
         dimensions: [`${F}.campaign_id`],
-        ...within(F, now),
-      }).then((rows) => new Map(rows.map((row) => [row[`${F}.campaign_id`], row]))),
+        timeDimensions: [{ dimension: `${F}.occurred_at`, compareDateRange: [now, before] }],
+      }).then((parts) => parts.map((rows) => new Map(rows.map((row) => [row[`${F}.campaign_id`], row])))),
+    ...live,
+  });
+  const values = useQuery({
+    queryKey: ['campaign-values', now],
+    queryFn: async () => {
+      const parts = await loadParts({
+        measures: [`${CONVERSIONS}.value`],
+        dimensions: [`${CONVERSIONS}.campaign_id`, `${CONVERSIONS}.currency`],
+        segments: [`${CONVERSIONS}.people`],
+        timeDimensions: [{ dimension: `${CONVERSIONS}.occurred_at`, compareDateRange: [now, before] }],
+        limit: 10_000,
+      });
+      return parts.map((rows) => {
+        const sums = new Map<unknown, Money>();
+        for (const row of rows) {
+          const id = row[`${CONVERSIONS}.campaign_id`];
+          const money = sums.get(id) ?? new Map();
+          addMoney(money, row[`${CONVERSIONS}.currency`], numberOf(row, `${CONVERSIONS}.value`));
+          sums.set(id, money);
+        }
+        return sums;
+      });
+    },
     ...live,
   });
   const clicks = useQuery({
@@ -63,7 +89,7 @@ export default function Campaigns() {
     );
   };
   const measured = (member: string, of?: string) => (campaign: Campaign) => {
-    const row: Row | undefined = funnels.data?.get(campaign.id);
+    const row: Row | undefined = funnels.data?.[0]?.get(campaign.id);
     const share = of && formatShare(numberOf(row, `${F}.${member}`), numberOf(row, `${F}.${of}`));
     return (
       <>
@@ -108,9 +134,24 @@ export default function Campaigns() {
                       },
                       { name: t.perks, isNumber: true, cell: ({ incentives }) => incentives.length },
                       { name: t.journeys, isNumber: true, cell: measured('journeys') },
+                      {
+                        name: t.change,
+                        isNumber: true,
+                        cell: ({ id }) => {
+                          const [count, earlier] = [0, 1].map((part) =>
+                            numberOf(funnels.data?.[part]?.get(id), `${F}.journeys`),
+                          ) as [number, number];
+                          return formatChange(count, earlier) ?? texts.none;
+                        },
+                      },
                       { name: t.clickers, isNumber: true, cell: measured('clickers', 'journeys') },
                       { name: t.converters, isNumber: true, cell: measured('converters', 'journeys') },
                       { name: t.trend, cell: trendOf },
+                      ...[t.value, t.valueBefore].map((name, part) => ({
+                        name,
+                        isNumber: true,
+                        cell: ({ id }: Campaign) => formatSums(values.data?.[part]?.get(id)),
+                      })),
                     ]}
                   />
                 )}

@@ -1,30 +1,37 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { useCampaigns } from '../api/campaigns';
 import { sendRequest } from '../api/http';
 import type { Campaign, MadeReport } from '../api/types';
 import { dayOf, daysAgo, type Range } from '../dates';
 import { formatLongDay } from '../format';
 import { Dialog, DialogForm } from '../parts/dialog';
-import { TextField } from '../parts/fields';
+import { SelectField, TextField } from '../parts/fields';
 import { ShownOnce } from '../parts/shown-once';
 import { texts } from '../texts';
 
 const t = texts.reports;
 
 interface Props {
-  campaign: Campaign;
+  /** Without it, the dialog asks for the campaign and the dates. */
+  campaign?: Campaign;
   range: Range;
   onClose: () => void;
 }
 
-export default function FreezeReport({ campaign, range, onClose }: Props) {
+export default function FreezeReport({ campaign: given, range, onClose }: Props) {
   const client = useQueryClient();
-  const [title, setTitle] = useState(t.defaultTitle(campaign.name));
+  const campaigns = useCampaigns();
+  const [chosen, setChosen] = useState('');
+  const campaign = given ?? campaigns.data?.find(({ id }) => id === chosen) ?? campaigns.data?.[0];
+  const [typed, setTitle] = useState<string | null>(null);
+  const title = typed ?? (campaign ? t.defaultTitle(campaign.name) : '');
   const [until, setUntil] = useState(daysAgo(-90));
   const [url, setUrl] = useState<string | null>(null);
-  const [from, to] = range;
+  const [[from, to], setRange] = useState(range);
 
   const freeze = async () => {
+    if (!campaign) throw new Error(t.noCampaign);
     const expires = dayOf(until);
     expires.setHours(23, 59, 59, 0);
     const { body } = await sendRequest<MadeReport>('/api/reports', {
@@ -52,7 +59,34 @@ export default function FreezeReport({ campaign, range, onClose }: Props) {
     );
   return (
     <DialogForm title={t.freezeTitle} action={t.freeze} isOpen onClose={onClose} onSubmit={freeze}>
-      <p>{t.freezeText(formatLongDay(dayOf(from)), formatLongDay(dayOf(to)))}</p>
+      {given ? (
+        <p>{t.freezeText(formatLongDay(dayOf(from)), formatLongDay(dayOf(to)))}</p>
+      ) : (
+        <>
+          <SelectField
+            label={t.campaign}
+            value={campaign?.id ?? ''}
+            options={(campaigns.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
+            onValue={setChosen}
+          />
+          <TextField
+            label={texts.auditLog.from}
+            type="date"
+            required
+            max={to}
+            value={from}
+            onValue={(day) => setRange([day, to])}
+          />
+          <TextField
+            label={texts.auditLog.to}
+            type="date"
+            required
+            min={from}
+            value={to}
+            onValue={(day) => setRange([from, day])}
+          />
+        </>
+      )}
       <TextField label={t.name} required maxLength={200} value={title} onValue={setTitle} />
       <TextField label={t.until} type="date" required min={daysAgo(0)} value={until} onValue={setUntil} />
     </DialogForm>

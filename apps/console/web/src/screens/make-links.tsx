@@ -232,7 +232,11 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
         </>
       )}
       <p className="hint" role="status">
-        {missing > 0 && t.missing(formatNumber(missing))}
+        {kind === 'many' &&
+          chosen &&
+          wanted >= 1 &&
+          t.stockFor(formatNumber(wanted), formatNumber(chosen.entry.available))}{' '}
+        {missing > 0 && <b>{t.missing(formatNumber(missing))}</b>}
       </p>
     </DialogForm>
   );

@@ -140,7 +140,11 @@ function Frozen({ report }: { report: FrozenReport }) {
               rows={by_source}
               keyOf={({ utm_source }) => String(utm_source)}
               columns={[
-                { name: c.source, isHead: true, cell: ({ utm_source }) => utm_source ?? c.direct },
+                {
+                  name: c.source,
+                  isHead: true,
+                  cell: ({ utm_source }) => utm_source ?? texts.explore.noValue,
+                },
                 { name: c.clicks, isNumber: true, cell: (row) => formatNumber(row.clicks_people) },
                 { name: c.all, isNumber: true, cell: (row) => formatNumber(row.clicks) },
               ]}

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { Link } from 'react-router';
 import { all, sendRequest } from '../api/http';
 import type { ReportSummary } from '../api/types';
+import { daysAgo } from '../dates';
 import { formatMoment } from '../format';
 import { Confirm } from '../parts/dialog';
 import { Empty, Loaded } from '../parts/loaded';
@@ -10,12 +11,14 @@ import { useNotices } from '../parts/notices';
 import { Card, Screen } from '../parts/screen';
 import { Table } from '../parts/table';
 import { texts } from '../texts';
+import FreezeReport from './freeze-report';
 
 const t = texts.reports;
 
 export default function Reports() {
   const client = useQueryClient();
   const { say } = useNotices();
+  const [isFreezing, setFreezing] = useState(false);
   const [revoking, setRevoking] = useState<ReportSummary | null>(null);
   const reports = useQuery({
     queryKey: ['reports'],
@@ -24,7 +27,15 @@ export default function Reports() {
   const stateOf = ({ revoked_at, expires_at }: ReportSummary) =>
     revoked_at ? t.revoked : new Date(expires_at) < new Date() ? t.expired : t.valid;
   return (
-    <Screen title={texts.nav.reports} intro={t.intro}>
+    <Screen
+      title={texts.nav.reports}
+      intro={t.intro}
+      actions={
+        <button type="button" className="button primary" onClick={() => setFreezing(true)}>
+          {t.new}
+        </button>
+      }
+    >
       <Card>
         <Loaded
           query={reports}
@@ -61,23 +72,34 @@ export default function Reports() {
                 },
                 {
                   name: texts.rewardLinks.action,
-                  cell: (report) =>
-                    stateOf(report) === t.valid && (
-                      <button
-                        type="button"
-                        className="button danger small"
-                        aria-label={t.revokeOf(report.title)}
-                        onClick={() => setRevoking(report)}
+                  cell: (report) => (
+                    <span className="actions">
+                      <Link
+                        className="button small"
+                        aria-label={t.historyOf(report.title)}
+                        to={`/audit-log?kind=reports&object=${report.id}`}
                       >
-                        {t.revoke}
-                      </button>
-                    ),
+                        {texts.auditLog.history}
+                      </Link>
+                      {stateOf(report) === t.valid && (
+                        <button
+                          type="button"
+                          className="button danger small"
+                          aria-label={t.revokeOf(report.title)}
+                          onClick={() => setRevoking(report)}
+                        >
+                          {t.revoke}
+                        </button>
+                      )}
+                    </span>
+                  ),
                 },
               ]}
             />
           )}
         </Loaded>
       </Card>
+      {isFreezing && <FreezeReport range={[daysAgo(29), daysAgo(0)]} onClose={() => setFreezing(false)} />}
       <Confirm
         title={t.revokeTitle}
         text={t.revokeText(revoking?.title ?? '')}

@@ -140,17 +140,17 @@ describe('SIGTERM', () => {
     await migrate(database.url);
   });
 
-  it('lets keep-alive clients finish and tells them to reconnect', async () => {
+  it('lets keep-alive clients finish, tells them to reconnect, and accepts new connections meanwhile', async () => {
     const database = await emptyDatabase();
     await migrate(database.url);
     const app = await start({
       ...testEnvironment('gift-cards', { nats, database }),
-      SHUTDOWN_DELAY_MS: '1000',
+      SHUTDOWN_DELAY_MS: '2000',
     });
     await app.until(async () => (await readiness(app)) === 200, 'ready');
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-    const get = async (path: string) => {
-      const request = httpRequest(app.url + path, { agent }).end();
+    const get = async (path: string, by: Agent | false = agent) => {
+      const request = httpRequest(app.url + path, { agent: by }).end();
       const [response] = (await once(request, 'response')) as [IncomingMessage];
       await text(response);
       return [response.statusCode, response.headers.connection];
@@ -159,6 +159,7 @@ describe('SIGTERM', () => {
     const ended = app.kill('SIGTERM');
     await waitFor(() => app.output.includes('"stopping"'), 'the drain');
     expect(await get('/readyz')).toEqual([503, 'close']);
+    expect(await get('/livez', false)).toEqual([200, 'close']);
     expect(await get('/livez')).toEqual([200, 'close']);
     await ended;
     expect(await app.ended).toBe(0);

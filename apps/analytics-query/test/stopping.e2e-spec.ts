@@ -24,13 +24,13 @@ it('hands back the events that it could not store when it stops, so that the nex
     await holder.query('begin; lock table tracking_events in share row exclusive mode');
     await Promise.all(Array.from({ length: EVENTS }, () => stack.publisher.events(click(account))));
     await waitFor(async () => expect((await consumer.info()).num_pending).toBe(0), 'the fetch of all events');
-    // Some of them are in a statement that waits for the lock, and all others wait for their turn.
     await waitFor(async () => {
       const { rowCount } = await holder.query(
-        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+        `select from pg_stat_activity
+         where datname = current_database() and wait_event_type = 'Lock' and query like 'copy tracking_events%'`,
       );
       expect(rowCount).toBeGreaterThan(0);
-    }, 'the first statement');
+    }, 'the statement that stores events');
     let isClosed = false;
     const closed = stack.app.close().finally(() => (isClosed = true));
     // Ends the statements that wait for the lock.

@@ -56,7 +56,7 @@ describe('a cluster of brokers', () => {
         expect(group?.replicas?.map(({ current }) => current)).toEqual([true, true]);
       },
       'three replicas',
-      30_000,
+      90_000,
     );
 
   /** Retries until a message is acknowledged, as the outbox of an app does; the event keeps its id. */
@@ -107,7 +107,7 @@ describe('a cluster of brokers', () => {
             throw new Error(`${group?.leader} leads`);
           },
           `${name} leads`,
-          30_000,
+          90_000,
         );
       }
     } finally {
@@ -134,7 +134,7 @@ describe('a cluster of brokers', () => {
       const publishing = publish(account, () => isGoing, ids);
       const more = async (count: number) => {
         const before = ids.length;
-        await waitFor(() => ids.length >= before + count, `${count} more events`, 30_000);
+        await waitFor(() => ids.length >= before + count, `${count} more events`, 90_000);
       };
       for (let kill = 0; kill < 3; kill += 1) {
         await more(100);
@@ -147,12 +147,12 @@ describe('a cluster of brokers', () => {
       isGoing = false;
       await publishing;
       if (hasBacklog) await launch({ url });
-      await waitFor(async () => expect(await storedIds(account)).toEqual(ids), 'every event once', 30_000);
+      await waitFor(async () => expect(await storedIds(account)).toEqual(ids), 'every event once', 90_000);
       const counts = await messagesOfEach();
       expect(new Set(counts)).toEqual(new Set([counts[0]]));
       expect(counts[0]).toBeGreaterThanOrEqual(ids.length);
     },
-    180_000,
+    480_000,
   );
 
   it('changes a stream from one replica to three while it is in use', async () => {
@@ -169,7 +169,7 @@ describe('a cluster of brokers', () => {
     await one.close();
     isGoing = false;
     await publishing;
-    await waitFor(async () => expect(await storedIds(account)).toEqual(ids), 'every event once', 30_000);
+    await waitFor(async () => expect(await storedIds(account)).toEqual(ids), 'every event once', 90_000);
     const connection = await connectTo(url);
     open.push({ close: () => connection.close() });
     const { config } = await (

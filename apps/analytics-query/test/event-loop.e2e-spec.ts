@@ -178,7 +178,7 @@ const REFUSED: Record<string, unknown> = {
       ...list(990, () => ({ dimension: 'perk_clicks.occurred_at', dateRange: 'from 9 days ago to now' })),
     ],
   },
-  'a list that is no list of names': { measures: list(250_000, () => 1) },
+  'numbers instead of names': { measures: list(250_000, () => 1) },
   'an order of many': { ...COUNT, order: Object.fromEntries(list(35_000, (index) => [`a${index}`, 'asc'])) },
 };
 
@@ -243,7 +243,7 @@ it.each(calls)('blocks the event loop for less than 100 ms: %s', async (_name, c
 });
 
 it('parses the large bodies of one account one after the other, with pauses', async () => {
-  const call = posts('dry-run', REFUSED['a list that is no list of names']);
+  const call = posts('dry-run', REFUSED['numbers instead of names']);
   const parsedAt: number[] = [];
   const { parse } = JSON;
   const spy = jest.spyOn(JSON, 'parse').mockImplementation((text, reviver) => {

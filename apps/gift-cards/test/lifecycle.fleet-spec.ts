@@ -110,7 +110,8 @@ describe('SIGTERM', () => {
     await app.kill('SIGTERM');
     // Before the first line of code runs, the signal itself ends the process.
     expect([0, TERMINATED, -1]).toContain(await app.ended);
-    expect(app.output).not.toContain('rror');
+    // It may warn that its dependencies are missing, but neither fails nor crashes.
+    expect(app.output).not.toMatch(/"level":"(error|fatal)"|^\s+at /m);
   });
 
   it('stops a migration that waits for another one, without applying anything', async () => {

@@ -2,7 +2,7 @@ import { tooManyQueries } from './query-scheduler.js';
 
 /** Shorter work needs no pause. */
 const SHORT_MS = 2;
-/** Pause as a multiple of the CPU time of the work, which does not include reading the body and writing the response. */
+/** Pause as a multiple of the CPU time of the work, which does not include receiving the body and sending the response. */
 const PAUSE_FACTOR = 8;
 const MAX_PAUSE_MS = 500;
 /** Number of works of one account that may wait. */

@@ -25,8 +25,8 @@ export const totalOf = (segments: Total[]): Total =>
 const rateOf = (part: number, whole: number, otherwise: number) => (whole > 0 ? part / whole : otherwise);
 
 /**
- * Splits the change of the rate among the segments. A segment contributes by reaching the outcome more or less than before
- * (at its average size) and by growing or shrinking (by how much its rate differs from the average of all). The
+ * Splits the change of the rate among the segments. A segment contributes by reaching the outcome more or less often than
+ * before (at its average size) and by growing or shrinking (by how much its rate differs from the average of all). The
  * contributions (0.01 is one percentage point) add up to the change of the rate over all segments. Docs: docs/figures.md, "What changed".
  */
 export function contributionsOf<Part extends Segment>(segments: Part[]): (Part & { points: number })[] {

@@ -1,3 +1,4 @@
+import { numberOf, type Row } from './api/analytics';
 import { formatList, formatMoney } from './format';
 import { texts } from './texts';
 
@@ -8,6 +9,18 @@ export type Money = Map<string, number>;
 export function addMoney(money: Money, currency: unknown, value: number): void {
   if (typeof currency === 'string' && value !== 0)
     money.set(currency, Number(((money.get(currency) ?? 0) + value).toFixed(3)));
+}
+
+/** Sums the values of conversions by a dimension; the key '' has those without one. */
+export function valuesBy(dimension: string, rows: Row[]): Map<string, Money> {
+  const values = new Map<string, Money>();
+  for (const row of rows) {
+    const key = String(row[dimension] ?? '');
+    const money = values.get(key) ?? new Map<string, number>();
+    addMoney(money, row['conversions.currency'], numberOf(row, 'conversions.value'));
+    if (money.size > 0) values.set(key, money);
+  }
+  return values;
 }
 
 /** @param none stands for no money */

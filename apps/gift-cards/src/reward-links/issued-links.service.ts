@@ -189,8 +189,8 @@ function readFilters(query: ListQuery): Filters {
 }
 
 /**
- * Adds the filters that have an index: that of the id, or one on (account, filter, created_at, id). Postgres uses one of them and checks the
- * rest.
+ * Adds the filters that have an index: that of the id, or one on (account, filter, created_at, id). Postgres uses one of
+ * them and checks the rest.
  */
 function byIndex(
   where: Conditions,

@@ -3,7 +3,7 @@ import { Loading } from './loaded';
 
 /**
  * Returns a component whose code loads when it is first shown. It replaces React's `lazy` and `Suspense`, because React
- * waits 300 ms after a fallback before it shows what was loaded.
+ * keeps a fallback on the screen for at least 300 ms.
  */
 export function lazy<Props extends object>(
   load: () => Promise<{ default: ComponentType<Props> }>,

@@ -53,6 +53,31 @@ function addressOf(params: URLSearchParams, [from, to]: Range): string {
   return `${location.origin}${location.pathname}?${written}`;
 }
 
+interface FieldsProps {
+  range: Range;
+  onRange: (range: Range) => void;
+}
+
+/** The fields of the first and the last day. Moving one past the other moves both. */
+export const RangeFields = ({ range: [first, last], onRange }: FieldsProps) => (
+  <>
+    <TextField
+      label={texts.dates.from}
+      type="date"
+      value={first}
+      max={last}
+      onValue={(from) => isDay(from) && onRange([from, last < from ? from : last])}
+    />
+    <TextField
+      label={texts.dates.to}
+      type="date"
+      value={last}
+      min={first}
+      onValue={(to) => isDay(to) && onRange([first > to ? to : first, to])}
+    />
+  </>
+);
+
 export function RangePicker() {
   const { range, preset, set } = useRange();
   const [params] = useSearchParams();
@@ -68,20 +93,7 @@ export function RangePicker() {
         ]}
         onValue={(value) => set(value === 'own' ? { range } : { preset: value })}
       />
-      <TextField
-        label={dates.from}
-        type="date"
-        value={range[0]}
-        max={range[1]}
-        onValue={(from) => isDay(from) && set({ range: [from, range[1] < from ? from : range[1]] })}
-      />
-      <TextField
-        label={dates.to}
-        type="date"
-        value={range[1]}
-        min={range[0]}
-        onValue={(to) => isDay(to) && set({ range: [range[0] > to ? to : range[0], to] })}
-      />
+      <RangeFields range={range} onRange={(own) => set({ range: own })} />
       <CopyButton label={texts.copyLink} text={addressOf(params, range)} />
     </div>
   );

@@ -1,9 +1,6 @@
-import { useQuery } from '@tanstack/react-query';
-import { perkway, responseOf } from '../api/perkway';
 import type { Statement, StatementFigure } from '../api/types';
 import { formatMoney, formatNumber } from '../format';
 import { texts } from '../texts';
-import { useLiveInterval } from './live';
 import { Table } from './table';
 
 const t = texts.statements;
@@ -13,14 +10,6 @@ export const CARD_FIGURES = ['opening', 'loaded', 'revealed', 'withdrawn', 'clos
 export const LINK_FIGURES = ['generated', 'revealed', 'cancelled', 'expired', 'outstanding'] as const;
 export const ALL_FIGURES = [...new Set([...CARD_FIGURES, ...LINK_FIGURES])];
 type Figures = Record<(typeof ALL_FIGURES)[number], StatementFigure>;
-
-/** Reads the statement of a month in UTC. */
-export const useStatement = (month: string) =>
-  useQuery({
-    queryKey: ['statement', month],
-    queryFn: ({ signal }) => responseOf(perkway.gift.getStatement({ month }, { signal })),
-    ...useLiveInterval(),
-  });
 
 /** No currency has more than three decimals. */
 const add = (a: StatementFigure, b: StatementFigure): StatementFigure => ({

@@ -30,7 +30,6 @@ const MOST_SOURCES = 50;
 /** What tells the mailings of a source apart. URLs have them only if they are filled in. */
 const OPTIONAL = ['utm_campaign', 'utm_content'] as const;
 
-/** Makes what goes into a mailing: a pixel that counts views, and a tracked URL of each perk. */
 /** The sources of the latest year, the largest first, so that a mailing gets the same name again. */
 const useKnownSources = () =>
   useQuery({
@@ -48,6 +47,7 @@ const useKnownSources = () =>
     },
   }).data ?? [];
 
+/** Makes what goes into a mailing: a pixel that counts views, and a tracked URL of each perk. */
 export default function CampaignSend({ campaign }: { campaign: Campaign }) {
   const { valueOf, set } = useSearchFilters();
   const [own, setOwn] = useState('');

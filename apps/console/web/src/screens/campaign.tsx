@@ -27,7 +27,7 @@ import { formatLongDay, formatNumber, formatShare } from '../format';
 import { KEEP_FOCUS } from '../keep-focus';
 import { SelectField } from '../parts/fields';
 import { Icon } from '../parts/icon';
-import { addMoney, formatSums, type Money } from '../money';
+import { formatSums, valuesBy, type Money } from '../money';
 import { useLiveInterval } from '../parts/live';
 import { lazy } from '../parts/lazy';
 import { Empty, Failed, Loaded, Loading } from '../parts/loaded';
@@ -73,14 +73,7 @@ async function loadValues(id: string, range: Range, dimension: 'perk_id' | 'utm_
     filters: ofCampaign('conversions', id),
     limit: 10_000,
   });
-  const values = new Map<string, Money>();
-  for (const row of rows) {
-    const key = String(row[`conversions.${dimension}`] ?? '');
-    const money = values.get(key) ?? new Map<string, number>();
-    addMoney(money, row['conversions.currency'], numberOf(row, 'conversions.value'));
-    if (money.size > 0) values.set(key, money);
-  }
-  return values;
+  return valuesBy(`conversions.${dimension}`, rows);
 }
 
 /** Counts what became of each perk; perks of the campaign that nobody clicked are part of it, so that the worst show. */

@@ -8,7 +8,7 @@ import type { Campaign } from '../api/types';
 import { Sparkline } from '../charts/sparkline';
 import { daysIn, rangeBefore } from '../dates';
 import { formatChange, formatNumber, formatShare } from '../format';
-import { addMoney, formatSums, type Money } from '../money';
+import { formatSums, valuesBy } from '../money';
 import { TextField } from '../parts/fields';
 import { useLiveInterval } from '../parts/live';
 import { Empty, Loaded } from '../parts/loaded';
@@ -49,16 +49,7 @@ export default function Campaigns() {
         timeDimensions: [{ dimension: `${CONVERSIONS}.occurred_at`, compareDateRange: [now, before] }],
         limit: 10_000,
       });
-      return parts.map((rows) => {
-        const sums = new Map<unknown, Money>();
-        for (const row of rows) {
-          const id = row[`${CONVERSIONS}.campaign_id`];
-          const money = sums.get(id) ?? new Map();
-          addMoney(money, row[`${CONVERSIONS}.currency`], numberOf(row, `${CONVERSIONS}.value`));
-          sums.set(id, money);
-        }
-        return sums;
-      });
+      return parts.map((rows) => valuesBy(`${CONVERSIONS}.campaign_id`, rows));
     },
     ...live,
   });

@@ -7,6 +7,7 @@ import { dayOf, daysAgo, type Range } from '../dates';
 import { formatLongDay } from '../format';
 import { Dialog, DialogForm } from '../parts/dialog';
 import { SelectField, TextField } from '../parts/fields';
+import { RangeFields } from '../parts/range-picker';
 import { ShownOnce } from '../parts/shown-once';
 import { texts } from '../texts';
 
@@ -28,7 +29,8 @@ export default function FreezeReport({ campaign: given, range, onClose }: Props)
   const title = typed ?? (campaign ? t.defaultTitle(campaign.name) : '');
   const [until, setUntil] = useState(daysAgo(-90));
   const [url, setUrl] = useState<string | null>(null);
-  const [[from, to], setRange] = useState(range);
+  const [dates, setDates] = useState(range);
+  const [from, to] = dates;
 
   const freeze = async () => {
     if (!campaign) throw new Error(t.noCampaign);
@@ -69,22 +71,7 @@ export default function FreezeReport({ campaign: given, range, onClose }: Props)
             options={(campaigns.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
             onValue={setChosen}
           />
-          <TextField
-            label={texts.auditLog.from}
-            type="date"
-            required
-            max={to}
-            value={from}
-            onValue={(day) => setRange([day, to])}
-          />
-          <TextField
-            label={texts.auditLog.to}
-            type="date"
-            required
-            min={from}
-            value={to}
-            onValue={(day) => setRange([from, day])}
-          />
+          <RangeFields range={dates} onRange={setDates} />
         </>
       )}
       <TextField label={t.name} required maxLength={200} value={title} onValue={setTitle} />

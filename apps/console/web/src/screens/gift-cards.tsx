@@ -1,11 +1,12 @@
 import { Link } from 'react-router';
 import { poolName, usePools } from '../api/pools';
 import { formatMoney, formatMonth, formatNumber } from '../format';
+import { useStatement } from '../api/statements';
 import { rateOf, useStock } from '../api/stock';
 import { Lasts } from '../parts/lasts';
 import { Empty, Loaded } from '../parts/loaded';
 import { Card, Screen } from '../parts/screen';
-import { LinkCosts, useStatement } from '../parts/statement-figures';
+import { LinkCosts } from '../parts/statement-figures';
 import { Table } from '../parts/table';
 import { texts } from '../texts';
 import { LinkJobs } from './link-jobs';

@@ -53,7 +53,12 @@ export function Holdings({ accountId }: { accountId: string }) {
         />
       </Card>
       <Card title={texts.webhooks.webhooks} note={t.webhooksNote}>
-        <Loaded query={webhooks} isEmpty={(list) => list.length === 0} empty={<p>{t.noWebhooks}</p>}>
+        <Loaded
+          query={webhooks}
+          lines={1}
+          isEmpty={(list) => list.length === 0}
+          empty={<p>{t.noWebhooks}</p>}
+        >
           {(list) => (
             <WebhookStates
               caption={texts.webhooks.webhooks}

@@ -1,6 +1,7 @@
 import { Link, useSearchParams } from 'react-router';
 import { download } from '../api/http';
 import { poolName, usePools } from '../api/pools';
+import { useStatement } from '../api/statements';
 import type { Statement } from '../api/types';
 import { formatMoney, formatMonth } from '../format';
 import { SelectField } from '../parts/fields';
@@ -13,7 +14,6 @@ import {
   figureColumns,
   LinkCosts,
   TotalsByCurrency,
-  useStatement,
 } from '../parts/statement-figures';
 import { Table } from '../parts/table';
 import { texts } from '../texts';

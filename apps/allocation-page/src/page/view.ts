@@ -73,13 +73,14 @@ const isColor = (color: string | null | undefined): color is string =>
   !!color && /^#[0-9a-f]{6}$/i.test(color);
 const isImage = (url: string | null | undefined): url is string => !!url && /^data:image\//i.test(url);
 
-/** Shows a link only if the URL is http or https; returns whether it does. */
+/** Shows a link, and fills in its host, only if the URL is http or https; returns whether it does. */
 function lead(name: string, url: string | null | undefined): boolean {
   const isSite = !!url && /^https?:\/\//i.test(url);
   for (const anchor of all(`[data-link="${name}"]`) as HTMLAnchorElement[]) {
     anchor.hidden = !isSite;
     if (isSite) anchor.href = url!;
     else anchor.removeAttribute('href');
+    fill(name, isSite ? anchor.hostname.replace(/^www\./, '') : '');
   }
   return isSite;
 }

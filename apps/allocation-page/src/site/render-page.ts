@@ -114,7 +114,7 @@ export const renderPage = (
               <h1 tabindex="-1" data-fill="amount" data-template="${texts.revealed.heading}"></h1>
               <p class="notice" data-replaced hidden>${texts.revealed.replaced}</p>
               ${secret('code', texts)} ${secret('pin', texts)}
-              ${newTab('main', 'shop', texts.revealed.shop, texts)}
+              ${newTab('main', 'shop', html`<span data-fill="shop" data-template="${texts.revealed.shop}"></span>`, texts)}
               <div class="how" data-how hidden>
                 <h2>${texts.revealed.how}</h2>
                 <p class="instructions" data-fill="instructions"></p>

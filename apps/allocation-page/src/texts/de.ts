@@ -42,7 +42,7 @@ export const de: Texts = {
     copyFailed: 'Das Kopieren hat nicht geklappt. Der Text ist markiert: Kopieren Sie ihn bitte von Hand.',
     drawing: 'Der Code für die Kasse',
     how: 'So lösen Sie sie ein',
-    shop: 'Zum Shop',
+    shop: 'Weiter zu {shop}',
     terms: 'Bedingungen der Karte',
     newTab: '(öffnet einen neuen Tab)',
     print: 'Drucken',

@@ -41,7 +41,7 @@ export const en: Texts = {
     copyFailed: 'Copying did not work. The text is selected: copy it by hand.',
     drawing: 'The code for the till',
     how: 'How to use it',
-    shop: 'Go to the shop',
+    shop: 'Go to {shop}',
     terms: 'Terms of the card',
     newTab: '(opens in a new tab)',
     print: 'Print',

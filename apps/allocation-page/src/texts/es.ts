@@ -41,7 +41,7 @@ export const es: Texts = {
     copyFailed: 'No se ha podido copiar. El texto está seleccionado: cópielo a mano.',
     drawing: 'El código para la caja',
     how: 'Cómo usarla',
-    shop: 'Ir a la tienda',
+    shop: 'Ir a {shop}',
     terms: 'Condiciones de la tarjeta',
     newTab: '(se abre en otra pestaña)',
     print: 'Imprimir',

@@ -42,7 +42,7 @@ export const fr: Texts = {
     copyFailed: 'La copie n’a pas fonctionné. Le texte est sélectionné : copiez-le à la main.',
     drawing: 'Le code pour la caisse',
     how: 'Comment l’utiliser',
-    shop: 'Aller à la boutique',
+    shop: 'Aller sur {shop}',
     terms: 'Conditions de la carte',
     newTab: '(s’ouvre dans un nouvel onglet)',
     print: 'Imprimer',

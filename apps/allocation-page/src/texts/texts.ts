@@ -6,7 +6,8 @@ export interface CopyTexts {
 }
 
 /**
- * All texts of the page in one language. The browser replaces `{amount}`, `{brand}` and `{date}` with formatted values.
+ * All texts of the page in one language. The browser replaces `{amount}`, `{brand}`, `{date}` and `{shop}` (a host)
+ * with the values of the link.
  */
 export interface Texts {
   /** BCP 47 tag. */

@@ -94,6 +94,10 @@ describe('the product of the card', () => {
         link.rel,
       ]),
     ).toEqual([PRODUCT.redeem_url, '_blank', 'noopener noreferrer']);
+    expect(await shop.innerText()).toMatch(/^Go to fernway-books\.example\b/);
+    // Names the host that the link opens, whatever the URL has before it.
+    const other = await revealed({ redeem_url: 'https://fernway-books.example@www.other.example:8443/x' });
+    expect(await other.innerText('[data-link="shop"]')).toMatch(/^Go to other\.example\b/);
     // An invalid URL gets no link.
     expect(await page.locator('[data-link="terms"]').isVisible()).toBe(false);
     expect(await page.innerText('.instructions')).toBe(PRODUCT.instructions);

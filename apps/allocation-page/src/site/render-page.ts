@@ -79,7 +79,7 @@ export const renderPage = (
               <section>
                 <h1>${texts.noScript.heading}</h1>
                 <p>${texts.noScript.text}</p>
-                <p>${texts.noScript.safe}</p>
+                <p>${texts.noScript.safe} ${texts.askSender}</p>
               </section>
             </noscript>
             <section data-when="loading">
@@ -180,6 +180,7 @@ export const renderPage = (
               />
               <p id="wrong" class="wrong" role="alert" data-text="${texts.paste.wrong}"></p>
               <button type="submit" class="main">${texts.paste.open}</button>
+              <p class="small">${texts.askSender}</p>
             </form>
             <section data-when="unreachable" hidden>
               <h1 tabindex="-1">${texts.unreachable.heading}</h1>

@@ -88,6 +88,8 @@ export const de: Texts = {
   },
   help: 'Hilfe',
   helpBrand: 'Hilfe von {brand}',
+  askSender:
+    'Wenn das nicht hilft, wenden Sie sich an den Absender der Nachricht, in der Sie den Link erhalten haben.',
   unknown: {
     heading: 'Dieser Link funktioniert nicht',
     text: 'Wahrscheinlich ist unterwegs ein Teil verloren gegangen. Öffnen Sie ihn noch einmal aus der Nachricht, oder kopieren Sie den ganzen Link und fügen Sie ihn hier ein.',

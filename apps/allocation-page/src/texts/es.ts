@@ -84,6 +84,7 @@ export const es: Texts = {
   },
   help: 'Obtener ayuda',
   helpBrand: 'Obtener ayuda de {brand}',
+  askSender: 'Si no lo consigue, consulte a quien le envió el mensaje con el enlace.',
   unknown: {
     heading: 'Este enlace no funciona',
     text: 'Probablemente se perdió una parte por el camino. Ábralo otra vez desde el mensaje, o copie el enlace completo y péguelo aquí.',

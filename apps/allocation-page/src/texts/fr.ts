@@ -87,6 +87,7 @@ export const fr: Texts = {
   },
   help: 'Obtenir de l’aide',
   helpBrand: 'Obtenir de l’aide auprès de {brand}',
+  askSender: 'Si cela ne suffit pas, adressez-vous à l’expéditeur du message qui contenait le lien.',
   unknown: {
     heading: 'Ce lien ne fonctionne pas',
     text: 'Une partie s’est sans doute perdue en route. Ouvrez-le de nouveau depuis le message, ou copiez le lien entier et collez-le ici.',

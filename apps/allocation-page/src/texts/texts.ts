@@ -67,6 +67,8 @@ export interface Texts {
   reference: CopyTexts;
   help: string;
   helpBrand: string;
+  /** Where the page knows no sender to name. */
+  askSender: string;
   unknown: { heading: string; text: string };
   missing: { heading: string; text: string };
   unreachable: { heading: string; text: string; retry: string };

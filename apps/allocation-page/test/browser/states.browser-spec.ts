@@ -30,6 +30,7 @@ const LINK_ID = '0198a6c2-7b1e-7c55-9d3f-2f6f1f0f8a11';
 /** Says what Perkway is, where the page cannot name the sender. */
 const ABOUT =
   /^Perkway delivers gift cards for companies\. If in doubt, ask the person who sent you the link\./m;
+const ASK_SENDER = /If that does not help, ask the sender of the message with your link\.$/m;
 interface Box {
   scrollHeight: number;
   clientHeight: number;
@@ -288,7 +289,7 @@ const STATES: Record<
       await page.goto(stage.linkTo(aLinkToken()));
       await untilState(page, 'unknown');
     },
-    reads: [/^This link does not work$/m, /^Your gift link$/m, ABOUT],
+    reads: [/^This link does not work$/m, /^Your gift link$/m, ASK_SENDER, ABOUT],
     readsNot: /Reference/,
   },
   missing: {
@@ -296,7 +297,7 @@ const STATES: Record<
       await page.goto(stage.url);
       await untilState(page, 'missing');
     },
-    reads: [/^Your gift link is incomplete$/m, /^Your gift link$/m, ABOUT],
+    reads: [/^Your gift link is incomplete$/m, /^Your gift link$/m, ASK_SENDER, ABOUT],
   },
   'missing-wrong-paste': {
     shows: async (page) => {
@@ -403,6 +404,7 @@ describe.each([
     const text = await page.innerText('body');
     expect(text).toContain('This page needs JavaScript');
     expect(text).not.toContain('Looking for your gift card');
+    expect(text).toMatch(ASK_SENDER);
     expect(text).toMatch(ABOUT);
     // The buttons of the other languages keep the link.
     await page.click('nav >> text=Français');

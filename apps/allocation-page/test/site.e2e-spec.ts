@@ -31,6 +31,20 @@ describe('the page', () => {
     expect(text.match(/(?:src|href)="(?!\/assets\/|data:image\/svg\+xml,)/g)).toBeNull();
   });
 
+  it('shows a clock only for a link that ended by itself', async () => {
+    const { text } = await get('/');
+    const pictures = [
+      ...text.matchAll(/<span data-when="([a-z ]+)" hidden><svg class="icon"[^>]*>(.+?)<\/svg>/g),
+    ];
+    const pictureOf = (state: string) =>
+      pictures.find(([, states]) => states!.split(' ').includes(state))?.[2];
+    const [expired, cancelled, withdrawn, replaced] = ['expired', 'cancelled', 'withdrawn', 'replaced'].map(
+      pictureOf,
+    );
+    expect(new Set([expired, cancelled, replaced, undefined]).size).toBe(4);
+    expect(withdrawn).toBe(cancelled);
+  });
+
   it.each([
     ['fr', '/', 'fr-CA,fr;q=0.9,en;q=0.5', 'Votre carte cadeau'],
     ['de', '/?lang=de', 'fr', 'Ihre Geschenkkarte'],

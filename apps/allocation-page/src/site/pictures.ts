@@ -57,6 +57,8 @@ export const seal = picture(
 export const message = picture(
   '<rect x="2.5" y="5" width="19" height="14" rx="2"/><path d="M3.5 7l8.5 6.5L20.5 7"/>',
 );
+export const crossed = picture('<circle cx="12" cy="12" r="9"/><path d="M8.5 8.5l7 7M15.5 8.5l-7 7"/>');
+export const swapped = picture('<path d="M4 9h15l-4-4M20 15H5l4 4"/>');
 export const clock = picture('<circle cx="12" cy="12" r="9"/><path d="M12 7v5l3 2"/>');
 export const cloud = picture(
   '<path d="M7 18a4 4 0 0 1-.6-7.96A5.5 5.5 0 0 1 16.9 9 4.5 4.5 0 0 1 17.5 18M10 14l4 4M14 14l-4 4"/>',

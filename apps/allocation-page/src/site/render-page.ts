@@ -5,6 +5,7 @@ import {
   clock,
   cloud,
   copyIcon,
+  crossed,
   icon,
   keep,
   lock,
@@ -13,6 +14,7 @@ import {
   rings,
   saveIcon,
   seal,
+  swapped,
 } from './pictures.js';
 
 /** URLs of the page's files. */
@@ -69,7 +71,9 @@ export const renderPage = (
             </div>
             <div class="blank">
               <span data-when="missing unknown" hidden>${message}</span>
-              <span data-when="expired cancelled withdrawn replaced busy" hidden>${clock}</span>
+              <span data-when="expired busy" hidden>${clock}</span>
+              <span data-when="cancelled withdrawn" hidden>${crossed}</span>
+              <span data-when="replaced" hidden>${swapped}</span>
               <span data-when="unreachable" hidden>${cloud}</span>
             </div>
           </div>

@@ -48,6 +48,8 @@ function show(picture: Picture): void {
   const svg = document.createElementNS(SVG, 'svg');
   svg.setAttribute('viewBox', `0 0 ${width} ${height}`);
   svg.setAttribute('shape-rendering', 'crispEdges');
+  // The stylesheet sets the height of a barcode, which is tall however narrow its bars are.
+  if (isBar) svg.setAttribute('preserveAspectRatio', 'none');
   svg.setAttribute('class', isBar ? 'bars' : 'qr');
   const path = document.createElementNS(SVG, 'path');
   let line = '';
@@ -57,7 +59,20 @@ function show(picture: Picture): void {
   while (box.firstChild) box.removeChild(box.firstChild);
   box.appendChild(svg);
   box.hidden = false;
+  fit();
 }
+
+/** Makes each module a whole number of pixels wide, because scanners misread bars of uneven width. */
+function fit(): void {
+  const svg = document.querySelector<SVGSVGElement>('[data-draw] svg');
+  if (!svg) return;
+  svg.style.width = '';
+  const width = svg.viewBox.baseVal.width;
+  const pixels = Math.floor((svg.getBoundingClientRect().width * devicePixelRatio) / width);
+  // A longer code than that stays as wide as the card.
+  if (pixels > 0) svg.style.width = `${(pixels * width) / devicePixelRatio}px`;
+}
+addEventListener('resize', fit);
 
 /**
  * Loads the script by cloning the page's `<template>`, so that Trusted Types allow it: no string becomes a script URL.

@@ -73,7 +73,6 @@ function showLink(next: RewardLink, byAction: boolean): void {
   fill('date', formatDate(locale, next.expires_at));
   showProduct(next.product, next.brand ? next.brand.name : '');
   showCode(one('[data-fill="code"]'), next.card ? next.card.code : '');
-  void drawCode(next.product && next.product.code_format, next.card ? next.card.code : '');
   fill('pin', (next.card && next.card.pin) || '');
   one('[data-secret="pin"]').hidden = !(next.card && next.card.pin);
   const lastDay = (next.card && next.card.valid_until) || '';
@@ -85,6 +84,8 @@ function showLink(next: RewardLink, byAction: boolean): void {
   one('[data-reference]').hidden = !next.id;
   one('[data-replaced]').hidden = !(next.card && next.replaced);
   enter(stateOf(next), byAction);
+  // After the card is visible, because the drawing is as wide as the card.
+  void drawCode(next.product && next.product.code_format, next.card ? next.card.code : '');
   showTimeLeft();
 }
 

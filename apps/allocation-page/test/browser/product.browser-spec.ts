@@ -76,6 +76,38 @@ describe('the product of the card', () => {
     expect(modules).toBe(`${'0'.repeat(10)}${symbols.join('')}${'0'.repeat(10)}`);
   });
 
+  it.each([1, 3])(
+    'draws bars of whole pixels, as wide as the card of a phone allows (%i pixels per CSS pixel)',
+    async (deviceScaleFactor) => {
+      await context.close();
+      context = await stage.window({ viewport: { width: 360, height: 740 }, deviceScaleFactor });
+      for (const code of [CARD.code, '6364530012345678901234']) {
+        const page = await revealed({ code_format: 'code128' as never }, { code, pin: '1' });
+        await page.waitForSelector('.bars');
+        // The second window size is that of the phone turned by a quarter, and the third turned back.
+        for (const width of [360, 740, 360]) {
+          await page.setViewportSize({ width, height: 1_100 - width });
+          await page.evaluate('new Promise(requestAnimationFrame)');
+          const { modules, drawn, height, room } = await page.evaluate<
+            Record<'modules' | 'drawn' | 'height' | 'room', number>
+          >(`(() => {
+            const bars = document.querySelector('.bars');
+            return {
+              modules: bars.viewBox.baseVal.width,
+              drawn: bars.getBoundingClientRect().width * devicePixelRatio,
+              height: bars.getBoundingClientRect().height,
+              room: document.querySelector('[data-secret="code"]').clientWidth * devicePixelRatio,
+            };
+          })()`);
+          const pixels = Math.floor(room / modules);
+          expect(pixels).toBeGreaterThanOrEqual(deviceScaleFactor);
+          expect([width, drawn / modules]).toEqual([width, expect.closeTo(pixels, 3)]);
+          expect(height).toBeGreaterThanOrEqual(80);
+        }
+      }
+    },
+  );
+
   it('shows only the text if the drawing script fails to load', async () => {
     await context.route('**/assets/drawing*', (route) => route.abort());
     const page = await revealed({});

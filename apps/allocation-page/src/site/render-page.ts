@@ -102,7 +102,10 @@ export const renderPage = (
                 </div>
                 <div>
                   <dt>${texts.reserved.until}</dt>
-                  <dd><bdi data-fill="date"></bdi> <span class="left" data-fill="left"></span></dd>
+                  <dd>
+                    <bdi data-fill="date"></bdi> <span class="left" data-fill="left"></span>
+                    <p class="after">${texts.reserved.after}</p>
+                  </dd>
                 </div>
               </dl>
               <button type="button" class="main" data-reveal>

@@ -27,6 +27,7 @@ export const de: Texts = {
     heading: 'Sie haben eine Geschenkkarte über {amount}',
     place: 'Land',
     until: 'Zu öffnen bis',
+    after: 'Wenn Sie sie bis dahin nicht öffnen, funktioniert der Link nicht mehr.',
     show: 'Karte anzeigen',
     opening: 'Wird geöffnet…',
     sealed:

@@ -26,6 +26,7 @@ export const en: Texts = {
     heading: 'You have a gift card worth {amount}',
     place: 'For use in',
     until: 'Open it by',
+    after: 'If you have not opened it by then, the link no longer works.',
     show: 'Show the card',
     opening: 'Opening…',
     sealed:

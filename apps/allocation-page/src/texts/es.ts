@@ -26,6 +26,7 @@ export const es: Texts = {
     heading: 'Tiene una tarjeta regalo de {amount}',
     place: 'Válida en',
     until: 'Ábrala a más tardar el',
+    after: 'Si no la abre antes, el enlace dejará de funcionar.',
     show: 'Mostrar la tarjeta',
     opening: 'Abriendo…',
     sealed:

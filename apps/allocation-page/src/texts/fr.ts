@@ -27,6 +27,7 @@ export const fr: Texts = {
     heading: 'Vous avez une carte cadeau de {amount}',
     place: 'Pays d’utilisation',
     until: 'À ouvrir au plus tard le',
+    after: 'Si vous ne l’ouvrez pas d’ici là, le lien ne fonctionnera plus.',
     show: 'Afficher la carte',
     opening: 'Ouverture…',
     sealed:

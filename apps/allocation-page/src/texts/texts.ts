@@ -30,6 +30,8 @@ export interface Texts {
     heading: string;
     place: string;
     until: string;
+    /** What happens after that time. */
+    after: string;
     show: string;
     opening: string;
     sealed: string;

@@ -79,6 +79,7 @@ const STATES: Record<
       /gift card worth €25/,
       /^France$/m,
       /Open it by\s+\d+ \w+ 20\d\d at \S+ CES?T \(in \d+ days\)/,
+      /^If you have not opened it by then, the link no longer works\.$/m,
       ABOUT,
       /^Show the card$/m,
     ],

@@ -11,27 +11,27 @@ export const de: Texts = {
   giftCard: 'Geschenkkarte',
   product: 'Produkt',
   loading: {
-    heading: 'Ihre Geschenkkarte wird gesucht…',
+    heading: 'Ihre Geschenkkarte wird geladen…',
     slow: 'Ihre Verbindung scheint langsam zu sein. Bitte lassen Sie diese Seite geöffnet.',
     stuck:
       'Es scheint etwas zu fehlen. Bitte laden Sie diese Seite neu, oder öffnen Sie den Link in einem anderen Browser.',
   },
   noScript: {
     heading: 'Diese Seite braucht JavaScript',
-    text: 'Ihre Geschenkkarte wird von einem kleinen Programm in Ihrem Browser angezeigt, und JavaScript ist hier ausgeschaltet. Schalten Sie es ein und laden Sie die Seite neu, oder öffnen Sie den Link auf einem anderen Gerät.',
+    text: 'Die Seite zeigt Ihre Geschenkkarte mit JavaScript an, und das ist in Ihrem Browser ausgeschaltet. Schalten Sie es ein und laden Sie die Seite neu, oder öffnen Sie den Link auf einem anderen Gerät.',
     safe: 'Es geht nichts verloren: Ihr Link bleibt, wie er ist.',
   },
   reserved: {
     from: 'Jemand hat Ihnen etwas geschenkt',
     fromBrand: 'Ein Geschenk von {brand}',
     heading: 'Sie haben eine Geschenkkarte über {amount}',
-    place: 'Land',
+    place: 'Einlösbar in',
     until: 'Zu öffnen bis',
     after: 'Wenn Sie sie bis dahin nicht öffnen, funktioniert der Link nicht mehr.',
     show: 'Karte anzeigen',
     opening: 'Wird geöffnet…',
     sealed:
-      'Ihre Karte bleibt verdeckt, bis Sie auf die Schaltfläche drücken. Danach zeigt diese Seite sie jedes Mal, wenn Sie den Link öffnen. Alle, die den Link haben, können sie öffnen: Geben Sie ihn bitte nicht weiter.',
+      'Ihre Karte bleibt verdeckt, bis Sie auf die Schaltfläche drücken. Danach zeigt diese Seite sie jedes Mal, wenn Sie den Link öffnen. Jeder, der den Link hat, kann sie öffnen: Geben Sie ihn bitte nicht weiter.',
   },
   revealed: {
     heading: 'Hier ist Ihre Geschenkkarte über {amount}',
@@ -50,23 +50,23 @@ export const de: Texts = {
     save: 'Als Bild speichern',
     saved: 'Das Bild wurde gespeichert',
     validUntil: 'Karte gültig bis',
-    firstOpened: 'Zuerst geöffnet am',
+    firstOpened: 'Zum ersten Mal geöffnet am',
     replaced:
       'Diese Karte wurde ersetzt: Für Sie gibt es einen neuen Link. Wenn die Karte nicht funktioniert, öffnen Sie den neuen Link.',
-    keep: 'Behalten Sie diese Seite',
+    keep: 'Heben Sie diesen Link auf',
     keepWhy:
-      'Der Link zeigt die Karte auch weiterhin. Legen Sie ein Lesezeichen an oder heben Sie die Nachricht auf. Behandeln Sie den Code wie Bargeld: Geben Sie ihn niemandem, der Sie anruft oder Ihnen schreibt.',
+      'Er zeigt die Karte auch in Zukunft. Legen Sie ein Lesezeichen an oder bewahren Sie die Nachricht auf. Behandeln Sie den Code wie Bargeld: Geben Sie ihn niemandem, der Sie anruft oder Ihnen schreibt.',
   },
   expired: {
     heading: 'Dieser Link ist abgelaufen',
-    when: 'Die Karte musste bis {date} geöffnet werden, und das ist nicht geschehen.',
+    when: 'Die Karte hätte bis {date} geöffnet werden müssen.',
     next: 'Der Wert wurde nicht verbraucht: Die Karte ging an den Absender zurück. Bitten Sie ihn um einen neuen Link.',
     nextBrand:
       'Der Wert wurde nicht verbraucht: Die Karte ging an {brand} zurück. Bitten Sie {brand} um einen neuen Link.',
   },
   cancelled: {
     heading: 'Dieser Link wurde zurückgezogen',
-    text: 'Er funktioniert nicht mehr: Der Absender hat ihn zurückgenommen. Bitte fragen Sie dort nach, woher Sie ihn haben.',
+    text: 'Er funktioniert nicht mehr: Der Absender hat ihn zurückgenommen. Bitte fragen Sie die Person, die ihn Ihnen geschickt hat.',
     textBrand:
       'Er funktioniert nicht mehr: Der Absender hat ihn zurückgenommen. Bitte fragen Sie bei {brand} nach.',
   },
@@ -106,7 +106,7 @@ export const de: Texts = {
   },
   busy: {
     heading: 'Zu viele Versuche',
-    text: 'Aus Ihrem Netz wurden viele falsche Links versucht. Bitte warten Sie eine Minute und versuchen Sie es dann noch einmal.',
+    text: 'Aus Ihrem Netzwerk wurden viele falsche Links aufgerufen. Bitte warten Sie eine Minute und versuchen Sie es dann noch einmal.',
   },
   paste: {
     label: 'Ihr Geschenklink',

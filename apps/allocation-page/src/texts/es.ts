@@ -17,7 +17,7 @@ export const es: Texts = {
   },
   noScript: {
     heading: 'Esta página necesita JavaScript',
-    text: 'Su tarjeta regalo la muestra un pequeño programa que se ejecuta en su navegador, y aquí JavaScript está desactivado. Actívelo y recargue la página, o abra el enlace en otro dispositivo.',
+    text: 'Esta página muestra su tarjeta regalo con JavaScript, que está desactivado en su navegador. Actívelo y recargue la página, o abra el enlace en otro dispositivo.',
     safe: 'No se pierde nada: su enlace sigue igual.',
   },
   reserved: {
@@ -25,7 +25,7 @@ export const es: Texts = {
     fromBrand: 'Un regalo de {brand}',
     heading: 'Tiene una tarjeta regalo de {amount}',
     place: 'Válida en',
-    until: 'Ábrala a más tardar el',
+    until: 'Fecha límite para abrirla',
     after: 'Si no la abre antes, el enlace dejará de funcionar.',
     show: 'Mostrar la tarjeta',
     opening: 'Abriendo…',
@@ -52,13 +52,13 @@ export const es: Texts = {
     firstOpened: 'Se abrió por primera vez el',
     replaced:
       'Esta tarjeta se ha sustituido: hay un enlace nuevo para usted. Si la tarjeta no funciona, abra el enlace nuevo.',
-    keep: 'Conserve esta página',
+    keep: 'Conserve este enlace',
     keepWhy:
-      'El enlace seguirá mostrando la tarjeta. Guárdelo en favoritos o conserve el mensaje recibido. Trate el código como dinero en efectivo: no se lo dé a nadie que le llame o le escriba.',
+      'Con él podrá volver a ver la tarjeta cuando quiera. Guárdelo en favoritos o conserve el mensaje recibido. Trate el código como dinero en efectivo: no se lo dé a nadie que le llame o le escriba.',
   },
   expired: {
     heading: 'Este enlace ha caducado',
-    when: 'La tarjeta debía abrirse a más tardar el {date} y no se abrió.',
+    when: 'La tarjeta debía abrirse a más tardar el {date}.',
     next: 'Su valor no se ha gastado: la tarjeta ha vuelto a quien la envió. Pídale un enlace nuevo.',
     nextBrand: 'Su valor no se ha gastado: la tarjeta ha vuelto a {brand}. Pida un enlace nuevo a {brand}.',
   },

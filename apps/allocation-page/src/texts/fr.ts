@@ -12,19 +12,19 @@ export const fr: Texts = {
   product: 'Produit',
   loading: {
     heading: 'Nous cherchons votre carte cadeau…',
-    slow: 'Votre connexion semble lente. Gardez cette page ouverte, s’il vous plaît.',
+    slow: 'Votre connexion semble lente. Veuillez garder cette page ouverte.',
     stuck:
       'Il semble manquer quelque chose. Rechargez cette page, ou ouvrez le lien dans un autre navigateur.',
   },
   noScript: {
     heading: 'Cette page nécessite JavaScript',
-    text: 'Votre carte cadeau est affichée par un petit programme qui s’exécute dans votre navigateur, et JavaScript est désactivé ici. Activez-le et rechargez la page, ou ouvrez le lien sur un autre appareil.',
+    text: 'Cette page affiche votre carte cadeau à l’aide de JavaScript, qui est désactivé dans votre navigateur. Activez-le et rechargez la page, ou ouvrez le lien sur un autre appareil.',
     safe: 'Rien n’est perdu : votre lien reste tel quel.',
   },
   reserved: {
     from: 'Quelqu’un vous a fait un cadeau',
     fromBrand: 'Un cadeau de {brand}',
-    heading: 'Vous avez une carte cadeau de {amount}',
+    heading: 'Vous avez reçu une carte cadeau de {amount}',
     place: 'Pays d’utilisation',
     until: 'À ouvrir au plus tard le',
     after: 'Si vous ne l’ouvrez pas d’ici là, le lien ne fonctionnera plus.',
@@ -47,27 +47,27 @@ export const fr: Texts = {
     terms: 'Conditions de la carte',
     newTab: '(s’ouvre dans un nouvel onglet)',
     print: 'Imprimer',
-    save: 'Enregistrer comme image',
+    save: 'Enregistrer en image',
     saved: 'L’image a été enregistrée',
     validUntil: 'Carte valable jusqu’au',
     firstOpened: 'Ouverte pour la première fois le',
     replaced:
       'Cette carte a été remplacée : un nouveau lien a été créé pour vous. Si la carte ne fonctionne pas, ouvrez le nouveau lien.',
-    keep: 'Gardez cette page',
+    keep: 'Conservez ce lien',
     keepWhy:
-      'Le lien continue d’afficher la carte. Ajoutez-le à vos favoris ou conservez le message reçu. Traitez le code comme de l’argent liquide : ne le donnez à personne qui vous appelle ou vous écrit.',
+      'Il vous permet de revoir la carte à tout moment. Ajoutez-le à vos favoris ou conservez le message reçu. Le code vaut de l’argent : ne le communiquez jamais à quelqu’un qui vous appelle ou vous écrit.',
   },
   expired: {
     heading: 'Ce lien a expiré',
-    when: 'La carte devait être ouverte au plus tard le {date}, et elle ne l’a pas été.',
+    when: 'La carte devait être ouverte au plus tard le {date}.',
     next: 'Sa valeur n’a pas été dépensée : la carte est revenue à l’expéditeur. Demandez-lui un nouveau lien.',
     nextBrand:
       'Sa valeur n’a pas été dépensée : la carte est revenue à {brand}. Veuillez demander un nouveau lien à {brand}.',
   },
   cancelled: {
     heading: 'Ce lien a été annulé',
-    text: 'Il ne fonctionne plus : son expéditeur l’a repris. Renseignez-vous auprès de la personne qui vous l’a envoyé.',
-    textBrand: 'Il ne fonctionne plus : son expéditeur l’a repris. Renseignez-vous auprès de {brand}.',
+    text: 'Il ne fonctionne plus : son expéditeur l’a retiré. Renseignez-vous auprès de la personne qui vous l’a envoyé.',
+    textBrand: 'Il ne fonctionne plus : son expéditeur l’a retiré. Renseignez-vous auprès de {brand}.',
   },
   withdrawn: {
     heading: 'Cette carte cadeau a été retirée',
@@ -103,7 +103,7 @@ export const fr: Texts = {
     retry: 'Réessayer',
   },
   busy: {
-    heading: 'Trop d’essais',
+    heading: 'Trop de tentatives',
     text: 'De nombreux liens erronés ont été essayés depuis votre réseau. Patientez une minute, puis réessayez.',
   },
   paste: {
@@ -112,8 +112,8 @@ export const fr: Texts = {
     wrong: 'Cela ne ressemble pas à un lien cadeau. Copiez-le encore une fois depuis votre message.',
   },
   delivered: {
-    text: 'Perkway remet des cartes cadeaux pour le compte d’entreprises. En cas de doute, demandez à la personne qui vous a envoyé le lien.',
+    text: 'Perkway remet des cartes cadeaux pour le compte d’entreprises. En cas de doute, adressez-vous à la personne qui vous a envoyé le lien.',
     textBrand: 'Perkway remet cette carte cadeau pour le compte de {brand}.',
   },
-  footer: 'Cette page ne demande jamais de mot de passe, de compte ni de paiement.',
+  footer: 'Cette page ne demande ni mot de passe, ni compte, ni paiement.',
 };

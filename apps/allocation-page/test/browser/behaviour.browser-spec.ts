@@ -339,7 +339,7 @@ describe('while the service or the network is unavailable', () => {
 
 describe('languages', () => {
   it.each([
-    ['fr-FR', 'Vous avez une carte cadeau de 49,50\u00a0€'],
+    ['fr-FR', 'Vous avez reçu une carte cadeau de 49,50\u00a0€'],
     ['de-DE', 'Sie haben eine Geschenkkarte über 49,50\u00a0€'],
     ['es-ES', 'Tiene una tarjeta regalo de 49,50\u00a0€'],
     ['ja-JP', 'You have a gift card worth €49.50'],

@@ -173,7 +173,7 @@ const STATES: Record<
     },
     reads: [
       /^Sie haben eine Geschenkkarte über CHF 25$/m,
-      /^Land\s+Schweiz$/m,
+      /^Einlösbar in\s+Schweiz$/m,
       /bis Sie auf die Schaltfläche drücken/,
       /^Perkway stellt diese Geschenkkarte im Auftrag von Harbour Bank zu\. Diese Seite verlangt nie/m,
     ],

@@ -45,6 +45,14 @@ it('formats the date with its time zone', () => {
 });
 
 it.each([
+  ['fr', /^\d+ \S+ 20\d\d à \d\d:\d\d \S+$/],
+  ['fr-CA', /^\d+ \S+ 20\d\d à \d\d h \d\d(?: min)? \S+$/],
+  ['de', /^\d+\. \S+ 20\d\d um \d\d:\d\d \S+$/],
+])('writes the time as %s does', (locale, text) => {
+  expect(plain(formatDate(locale, 1_893_456_000))).toMatch(text);
+});
+
+it.each([
   [2 * 86_400 - 1, 'in 47 hours'],
   [7_199, 'in 119 minutes'],
   [119, 'in 119 seconds'],

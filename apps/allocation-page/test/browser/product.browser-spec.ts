@@ -88,20 +88,21 @@ describe('the product of the card', () => {
         for (const width of [360, 740, 360]) {
           await page.setViewportSize({ width, height: 1_100 - width });
           await page.evaluate('new Promise(requestAnimationFrame)');
-          const { modules, drawn, height, room } = await page.evaluate<
-            Record<'modules' | 'drawn' | 'height' | 'room', number>
+          const { modules, bars, height, room } = await page.evaluate<
+            Record<'modules' | 'bars' | 'height' | 'room', number>
           >(`(() => {
-            const bars = document.querySelector('.bars');
+            const bars = document.querySelector('.bars path').getBoundingClientRect();
             return {
-              modules: bars.viewBox.baseVal.width,
-              drawn: bars.getBoundingClientRect().width * devicePixelRatio,
-              height: bars.getBoundingClientRect().height,
+              modules: document.querySelector('.bars').viewBox.baseVal.width,
+              bars: bars.width * devicePixelRatio,
+              height: bars.height,
               room: document.querySelector('[data-secret="code"]').clientWidth * devicePixelRatio,
             };
           })()`);
           const pixels = Math.floor(room / modules);
           expect(pixels).toBeGreaterThanOrEqual(deviceScaleFactor);
-          expect([width, drawn / modules]).toEqual([width, expect.closeTo(pixels, 3)]);
+          // The quiet zone has 10 modules on each side.
+          expect([width, bars / (modules - 20)]).toEqual([width, expect.closeTo(pixels, 3)]);
           expect(height).toBeGreaterThanOrEqual(80);
         }
       }

@@ -498,29 +498,39 @@ function contributionOf(part: Total, parts: Total[]): number {
 
 /** Compares the clicks of each perk, which the Overview shows twice. */
 async function checkClicks(page: Page, subject: Subject): Promise<void> {
-  const { now, before, perks } = subject;
+  const { now, before, perks, campaigns } = subject;
+  const viewsOf = async (cubes: string[], filter: Filter) =>
+    sum(await Promise.all(cubes.map((cube) => countOf(subject, cube, 'count_people', now, [filter]))));
+  const inCampaigns = ['teaser_views', 'reward_views'];
+  const seen = await Promise.all(
+    campaigns.slice(0, 3).map((id) => viewsOf(inCampaigns, equals('campaign_id', id))),
+  );
   const clicksOf = (cube: string, perk: string, range: Range) =>
     countOf(subject, cube, 'count_people', range, [equals('perk_id', perk)]);
   const list = await Promise.all(
-    perks.map(async (id) => {
-      const [inCampaigns, inCollections, campaignsBefore, collectionsBefore] = await Promise.all([
+    perks.map(async (id, nth) => {
+      const [ofCampaigns, ofCollections, campaignsBefore, collectionsBefore, views] = await Promise.all([
         clicksOf('incentive_clicks', id, now),
         clicksOf('perk_clicks', id, now),
         clicksOf('incentive_clicks', id, before),
         clicksOf('perk_clicks', id, before),
+        viewsOf([...inCampaigns, 'perk_views'], equals('perk_id', id)),
       ]);
       const links = [
-        ...(inCampaigns > 0 ? [`${number(inCampaigns)} in campaigns`] : []),
-        ...(inCollections > 0 ? [`${number(inCollections)} in collections`] : []),
+        ...(ofCampaigns > 0 ? [`${number(ofCampaigns)} in campaigns`] : []),
+        ...(ofCollections > 0 ? [`${number(ofCollections)} in collections`] : []),
       ].join(', ');
       return {
         title: PERKS.find((perk) => perk.id === id)?.title ?? id,
         links,
-        clicks: inCampaigns + inCollections,
+        clicks: ofCampaigns + ofCollections,
         clicksBefore: campaignsBefore + collectionsBefore,
+        views,
+        isOffered: seen.some((count, campaign) => count > 0 && nth < 2 + campaign),
       };
     }),
   );
+  const counts = list.filter(({ clicks, views, isOffered }) => clicks + views > 0 || isOffered);
   const isClicked = ({ clicks, clicksBefore }: (typeof list)[number]) => clicks + clicksBefore > 0;
   await shows(
     page,
@@ -532,6 +542,19 @@ async function checkClicks(page: Page, subject: Subject): Promise<void> {
       known: (bars['Most clicked perks'] ?? []).every(({ label, value, note }) =>
         list.some(
           ({ title, clicks, links }) => title === label && number(clicks) === value && links === note,
+        ),
+      ),
+      least: bars['Least clicked perks']?.map(({ value }) => value) ?? [],
+      leastKnown: (bars['Least clicked perks'] ?? []).every(({ label, value, note }) =>
+        counts.some(
+          ({ title, clicks, links, views, isOffered }) =>
+            title === label &&
+            number(clicks) === value &&
+            note ===
+              [
+                ...(views > 0 || isOffered ? [`${number(views)} ${views === 1 ? 'view' : 'views'}`] : []),
+                ...(links ? [links] : []),
+              ].join(', '),
         ),
       ),
     }),
@@ -553,6 +576,12 @@ async function checkClicks(page: Page, subject: Subject): Promise<void> {
         .slice(0, 5)
         .map((count) => number(count)),
       known: true,
+      least: counts
+        .map(({ clicks }) => clicks)
+        .sort((one, other) => one - other)
+        .slice(0, 5)
+        .map((count) => number(count)),
+      leastKnown: true,
     },
   );
 }

@@ -84,6 +84,7 @@ async function aLink(pool: string, denomination: number, campaign_id?: string): 
   return body.reward_link;
 }
 
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 const textOf = async (page: Page, selector: string) =>
   (await page.innerText(selector)).replaceAll(/\s+/g, ' ');
 
@@ -268,6 +269,12 @@ it('shows perks that nobody has clicked', async () => {
     'H Harbour offer 2 0 1 16.7% 1 of 6 0% 0 of 6 –',
     'H Harbour offer 3 0 0 0% 0 of 6 0% 0 of 6 –',
   ]);
+  await button(page, 'Least clicked first').click();
+  await button(page, 'Most clicked first').waitFor();
+  expect((await rows())[0]).toContain('Harbour offer 3');
+  await button(page, 'Most clicked first').click();
+  await button(page, 'Least clicked first').waitFor();
+  expect((await rows())[0]).toContain('Harbour offer 1');
   const isSorted = (order: string) => perks.locator(`[aria-sort=${order}]`, { hasText: 'Clicks' }).waitFor();
   await perks.getByRole('button', { name: 'Clicks' }).click();
   await isSorted('descending');
@@ -284,6 +291,15 @@ it('shows perks that nobody has clicked', async () => {
   // Two views of the other campaign name the first perk.
   await stage.goto(page, `/campaigns/${campaign}`);
   expect((await rows())[0]).toBe('H Harbour offer 1 2 0 0% 0 of 5 60% 3 of 5 –');
+
+  // Explore's question is about events, which perks without a click do not have.
+  await stage.goto(page, '/explore');
+  await page.getByRole('link', { name: 'Which perks are clicked least?' }).click();
+  const least = page.getByRole('list', { name: 'Least clicked perks' });
+  await least.waitFor();
+  expect((await least.innerText()).replaceAll(/\s+/g, ' ').trim()).toBe(
+    'H Harbour offer 3 0 0 views H Harbour offer 2 1 0 views, 1 in campaigns H Harbour offer 1 2 2 views, 2 in campaigns',
+  );
 }, 120_000);
 
 it('draws straight lines between the days', async () => {

@@ -237,13 +237,23 @@ export const texts = {
     show: 'Show',
     now: 'These dates',
     before: 'The days before',
-    best: 'Most clicked perks',
-    bestNote: 'Clicks of people in these dates.',
+    ranked: {
+      most: {
+        title: 'Most clicked perks',
+        note: 'Clicks of people in these dates.',
+        none: 'No perk was clicked in these dates.',
+      },
+      least: {
+        title: 'Least clicked perks',
+        note: 'Of the perks that people saw in these dates, those with the fewest clicks of people. A pixel names no perk, so a perk of a mailing can have no view of its own.',
+        none: 'Nobody saw a perk in these dates.',
+      },
+      views: (views: number) => `${formatNumber(views)} ${pluralOf(views, 'view', 'views')}`,
+    },
     clicksIn: {
       incentive_clicks: (clicks: string) => `${clicks} in campaigns`,
       perk_clicks: (clicks: string) => `${clicks} in collections`,
     },
-    noBest: 'No perk was clicked in these dates.',
     emptyTitle: 'Nothing to count yet',
     emptyText: 'As soon as a customer sees a perk or opens a gift card, it shows up here within seconds.',
     firstSteps: {
@@ -385,6 +395,8 @@ export const texts = {
     all: 'All',
     csvOfDays: 'Days as CSV',
     csvOfPerks: 'Perks as CSV',
+    leastFirst: 'Least clicked first',
+    mostFirst: 'Most clicked first',
     csvOfSources: 'Sources as CSV',
     freeze: 'Freeze as a report',
     linksWithoutJourney: (links: number, share: string | null) =>
@@ -1031,6 +1043,7 @@ export const texts = {
     questions: 'Questions to start with',
     suggested: {
       best: 'Which perks are clicked most?',
+      least: 'Which perks are clicked least?',
       sources: 'Which sources convert?',
       campaigns: 'How do the campaigns compare?',
       rates: 'How does the click rate develop?',

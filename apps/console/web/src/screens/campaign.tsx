@@ -480,6 +480,8 @@ function ByPerk({ campaign, range, total }: { campaign: Campaign; range: Range; 
     ...useLiveInterval(),
   });
   const pictures = usePictures((query.data ?? []).map(({ perkId }) => ({ perkId, campaignId: id })));
+  const { valueOf, set } = useSearchFilters();
+  const isLeastFirst = valueOf('perks') === t.clicks;
   const toOf = ({ perkId }: CampaignPerk) =>
     exploreLink({
       cube: 'incentive_clicks',
@@ -496,23 +498,32 @@ function ByPerk({ campaign, range, total }: { campaign: Campaign; range: Range; 
       note={t.perkNote}
       actions={
         query.data && (
-          <CsvButton
-            label={t.csvOfPerks}
-            name={`${id}-perks.csv`}
-            head={[t.perk, t.perkId, t.views, t.clicks, t.allClicks, CLICKERS, CONVERTERS, t.value]}
-            rows={query.data.map(
-              ({ perkId, title, views, people, everything, clickers, converters, value }) => [
-                title,
-                perkId,
-                views,
-                people,
-                everything,
-                clickers,
-                converters,
-                formatSums(value, ''),
-              ],
-            )}
-          />
+          <>
+            <button
+              type="button"
+              className="button small"
+              onClick={() => set('perks', isLeastFirst ? '' : t.clicks)}
+            >
+              {isLeastFirst ? t.mostFirst : t.leastFirst}
+            </button>
+            <CsvButton
+              label={t.csvOfPerks}
+              name={`${id}-perks.csv`}
+              head={[t.perk, t.perkId, t.views, t.clicks, t.allClicks, CLICKERS, CONVERTERS, t.value]}
+              rows={query.data.map(
+                ({ perkId, title, views, people, everything, clickers, converters, value }) => [
+                  title,
+                  perkId,
+                  views,
+                  people,
+                  everything,
+                  clickers,
+                  converters,
+                  formatSums(value, ''),
+                ],
+              )}
+            />
+          </>
         )
       }
     >

@@ -355,7 +355,7 @@ function ChangedClicks({ now, before }: Pick<Comparison, 'now' | 'before'>) {
     ...useLiveInterval(),
   });
   return (
-    <Loaded query={query} isEmpty={(perks) => perks.length === 0} empty={<p>{t.noBest}</p>}>
+    <Loaded query={query} isEmpty={(perks) => perks.length === 0} empty={<p>{t.ranked.most.none}</p>}>
       {(perks) => (
         <Table
           caption={c.title}

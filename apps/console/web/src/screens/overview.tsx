@@ -15,7 +15,7 @@ import { useSearchFilters } from '../parts/search-filters';
 import { texts } from '../texts';
 import { Changed, Verdict } from './changes';
 import { NothingTracked } from './nothing-tracked';
-import { BestPerks } from './perk-clicks';
+import { RankedPerks } from './perk-clicks';
 import { ResultsByStep } from './results-by-step';
 
 const t = texts.overview;
@@ -180,24 +180,25 @@ export default function Overview() {
 
       {funnel.data && <Changed funnel={funnel.data} {...{ now, before }} />}
       <div className="columns">
-        <BestPerks range={now} />
-        <Card title={texts.counting.title}>
-          <div className="stack hint">
-            <p>{texts.counting.people}</p>
-            <p>{texts.counting.all}</p>
-            <p>{texts.counting.servers}</p>
-            <p>
-              {texts.counting.distinct}{' '}
-              {figures.data && funnel.data && (
-                <WithoutJourney
-                  events={numberOf(funnel.data.current, 'campaign_funnel.events_without_journey')}
-                  of={FIGURES.reduce((sum, name) => sum + figures.data[name].inCampaigns, 0)}
-                />
-              )}
-            </p>
-          </div>
-        </Card>
+        <RankedPerks list="most" range={now} />
+        <RankedPerks list="least" range={now} />
       </div>
+      <Card title={texts.counting.title}>
+        <div className="stack hint">
+          <p>{texts.counting.people}</p>
+          <p>{texts.counting.all}</p>
+          <p>{texts.counting.servers}</p>
+          <p>
+            {texts.counting.distinct}{' '}
+            {figures.data && funnel.data && (
+              <WithoutJourney
+                events={numberOf(funnel.data.current, 'campaign_funnel.events_without_journey')}
+                of={FIGURES.reduce((sum, name) => sum + figures.data[name].inCampaigns, 0)}
+              />
+            )}
+          </p>
+        </div>
+      </Card>
     </Screen>
   );
 }

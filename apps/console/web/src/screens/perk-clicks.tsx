@@ -1,6 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link } from 'react-router';
+import { useEffect } from 'react';
+import { Link, useLocation } from 'react-router';
 import { loadRows, numberOf, within } from '../api/analytics';
+import { allOf, perkway, responseOf } from '../api/perkway';
 import { usePictures, type PerkPlace } from '../api/pictures';
 import { Bars } from '../charts/bars';
 import type { Range } from '../dates';
@@ -13,18 +15,27 @@ import { Card } from '../parts/screen';
 import { texts } from '../texts';
 
 const t = texts.overview;
-const BEST = 5;
+const SHOWN = 5;
+/** The most rows that a query may return, because a perk that is missing would seem to have no clicks. */
+export const ALL = 50_000;
 /** The cubes of perk clicks, and the dimension that names the place of the click. */
 const CLICKS = [
   { cube: 'incentive_clicks', place: 'campaign_id', name: 'campaignId' },
   { cube: 'perk_clicks', place: 'collection_id', name: 'collectionId' },
 ] as const;
 type ClickCube = (typeof CLICKS)[number]['cube'];
+const VIEWS = [
+  { cube: 'teaser_views', place: 'campaign_id', name: 'campaignId' },
+  { cube: 'reward_views', place: 'campaign_id', name: 'campaignId' },
+  { cube: 'perk_views', place: 'collection_id', name: 'collectionId' },
+] as const;
 
 export interface ClickedPerk extends PerkPlace {
   title: string;
   clicks: number;
   byCube: Map<ClickCube, number>;
+  /** Of people, by the views that name the perk. */
+  views?: number;
 }
 
 /** @param limit rows per cube, those with the most clicks first */
@@ -84,31 +95,106 @@ export const ClickLinks = ({
       </span>
     ));
 
-export function BestPerks({ range }: { range: Range }) {
+async function loadMostClicked(range: Range): Promise<ClickedPerk[]> {
+  return [...(await loadClicksByPerk(range)).values()]
+    .filter(({ clicks }) => clicks > 0)
+    .sort((one, other) => other.clicks - one.clicks)
+    .slice(0, SHOWN);
+}
+
+/**
+ * Returns the perks with the fewest clicks, those with none included. People saw them in a view that names the perk, or in
+ * a campaign that offers it: a pixel names none.
+ */
+async function loadLeastClicked(range: Range): Promise<ClickedPerk[]> {
+  const [clicked, campaigns, ...views] = await Promise.all([
+    loadClicksByPerk(range, ALL),
+    allOf(perkway.boost.listCampaigns({ limit: 200 })),
+    ...VIEWS.map(({ cube, place }) =>
+      loadRows({
+        measures: [`${cube}.count_people`],
+        dimensions: [`${cube}.perk_id`, `${cube}.perk_title`, `${cube}.${place}`],
+        ...within(cube, range),
+        limit: ALL,
+      }),
+    ),
+  ]);
+  const perks = new Map([...clicked].filter(([, { clicks }]) => clicks > 0));
+  const add = (perkId: string, count: number, place: Partial<ClickedPerk>) => {
+    const known = perks.get(perkId) ?? { perkId, title: perkId, clicks: 0, byCube: new Map(), ...place };
+    perks.set(perkId, { ...known, views: (known.views ?? 0) + count });
+  };
+  const seen = new Set<unknown>();
+  VIEWS.forEach(({ cube, place, name }, index) => {
+    for (const row of views[index]!) {
+      const [perkId, count] = [row[`${cube}.perk_id`], numberOf(row, `${cube}.count_people`)];
+      if (count === 0) continue;
+      if (place === 'campaign_id') seen.add(row[`${cube}.${place}`]);
+      const title = String(row[`${cube}.perk_title`] ?? perkId);
+      if (perkId != null) add(String(perkId), count, { title, [name]: row[`${cube}.${place}`] ?? undefined });
+    }
+  });
+  for (const { id, incentives } of campaigns)
+    if (seen.has(id)) for (const perkId of incentives) add(perkId, 0, { campaignId: id });
+  const least = [...perks.values()]
+    .sort((one, other) => one.clicks - other.clicks || (other.views ?? 0) - (one.views ?? 0))
+    .slice(0, SHOWN);
+  // Events do not name a perk that was only offered.
+  const unnamed = least.flatMap(({ perkId, title, campaignId }) => (title === perkId && campaignId) || []);
+  const teasers = await Promise.allSettled(
+    [...new Set(unnamed)].map((campaignId) => responseOf(perkway.boost.getTeasers({ campaignId }))),
+  );
+  const titles = new Map(
+    teasers.flatMap((one) =>
+      one.status === 'fulfilled'
+        ? one.value.incentives.map(({ perkId, title }) => [perkId, title] as const)
+        : [],
+    ),
+  );
+  return least.map((perk) => ({
+    ...perk,
+    title: perk.title === perk.perkId ? (titles.get(perk.perkId) ?? perk.title) : perk.title,
+  }));
+}
+
+const LISTS = { most: loadMostClicked, least: loadLeastClicked };
+/** The part of the address that leads to the list. */
+export const LEAST_CLICKED = '#least-clicked';
+
+/** The perks with the most or the fewest clicks. */
+export function RankedPerks({ list, range }: { list: keyof typeof LISTS; range: Range }) {
   const query = useQuery({
-    queryKey: ['best-perks', range],
-    queryFn: async () =>
-      [...(await loadClicksByPerk(range)).values()]
-        .filter(({ clicks }) => clicks > 0)
-        .sort((one, other) => other.clicks - one.clicks)
-        .slice(0, BEST),
+    queryKey: ['ranked-perks', list, range],
+    queryFn: () => LISTS[list](range),
     ...useLiveInterval(),
   });
   const pictures = usePictures(
     (query.data ?? []).map(({ perkId, campaignId, collectionId }) => ({ perkId, campaignId, collectionId })),
   );
+  const id = `${list}-clicked`;
+  const isAsked = useLocation().hash === `#${id}` && query.isSuccess;
+  useEffect(() => {
+    if (isAsked) document.getElementById(id)?.scrollIntoView();
+  }, [isAsked, id]);
+  const { title, note, none } = t.ranked[list];
   return (
-    <Card title={t.best} note={t.bestNote}>
-      <Loaded query={query} isEmpty={(data) => data.length === 0} empty={<p>{t.noBest}</p>}>
-        {(best) => (
+    <Card id={id} title={title} note={note}>
+      <Loaded query={query} isEmpty={(data) => data.length === 0} empty={<p>{none}</p>}>
+        {(perks) => (
           <Bars
-            label={t.best}
-            bars={best.map(({ perkId, title, clicks, byCube }) => ({
+            label={title}
+            bars={perks.map(({ perkId, title: name, clicks, byCube, views }) => ({
               key: perkId,
-              label: title,
+              label: name,
               value: clicks,
-              note: <ClickLinks {...{ perkId, byCube, range }} />,
-              picture: <PerkPicture src={pictures.get(perkId)} name={title} />,
+              note: (
+                <>
+                  {views !== undefined && t.ranked.views(views)}
+                  {views !== undefined && clicks > 0 && ', '}
+                  <ClickLinks {...{ perkId, byCube, range }} />
+                </>
+              ),
+              picture: <PerkPicture src={pictures.get(perkId)} name={name} />,
             }))}
           />
         )}

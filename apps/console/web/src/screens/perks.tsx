@@ -10,13 +10,11 @@ import { PerkCard } from '../parts/perk-card';
 import { Screen } from '../parts/screen';
 import { useSearchFilters } from '../parts/search-filters';
 import { texts } from '../texts';
-import { ClickLinks, loadClicksByPerk } from './perk-clicks';
+import { ALL, ClickLinks, loadClicksByPerk } from './perk-clicks';
 
 const t = texts.perks;
 const PAGE = 24;
 const DAYS = 30;
-/** The most rows that a query may return, because a perk that is missing would seem to have no clicks. */
-const ALL = 50_000;
 
 const matches = ({ title, callout, description, metadata, relations }: Perk, words: string[]) => {
   const text = [title, callout, description, metadata, relations.partner.name].join(' ').toLowerCase();

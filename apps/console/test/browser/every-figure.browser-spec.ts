@@ -273,7 +273,7 @@ async function checkOverview(page: Page, subject: Subject): Promise<void> {
     ({ figures: shown, text }) => ({
       figures: shown,
       outcome: text.includes(
-        journeys > 0 ? outcome(journeys, clickers, converters) : 'Nothing was tracked in these dates.',
+        journeys > 0 ? outcome(journeys, clickers, converters) : 'No journey in these dates',
       ),
       rates: text.match(RATES) as string[] | null,
       journeys: text.includes(withoutJourney(derived, tracked)),
@@ -671,6 +671,7 @@ async function checkCampaign(page: Page, subject: Subject): Promise<void> {
     tracked,
     made,
     madeWithoutJourney,
+    links,
     recipients,
     journeysBefore,
     clickersBefore,
@@ -681,6 +682,7 @@ async function checkCampaign(page: Page, subject: Subject): Promise<void> {
     Promise.all(IN_CAMPAIGNS.map((cube) => count(cube, 'count_people', now))).then(sum),
     count('reward_links', 'count', now, [equals('state', 'generated')]),
     count('reward_links', 'count', now, [equals('state', 'generated'), equals('journey_id', null)]),
+    count('reward_links', 'count', now),
     count(FUNNEL, 'gift_recipients', now),
     count(FUNNEL, 'journeys', before),
     count(FUNNEL, 'clickers', before),
@@ -688,6 +690,8 @@ async function checkCampaign(page: Page, subject: Subject): Promise<void> {
   ]);
   const { list, journeys, clickers, converters } = funnel;
   const path = `/campaigns/${id}?${dates(now)}`;
+  if (journeys + derived + links === 0)
+    return shows(page, path, ({ text }) => text.includes('Nothing in these dates'), true);
   const journeysOf = (count: number) => `${number(count)} ${count === 1 ? 'journey' : 'journeys'}`;
   const linkText = `${number(madeWithoutJourney)} ${madeWithoutJourney === 1 ? 'link' : 'links'} (${share(madeWithoutJourney, made)})`;
   await shows(
@@ -696,7 +700,7 @@ async function checkCampaign(page: Page, subject: Subject): Promise<void> {
     ({ lists, text }) => ({
       funnel: lists['From contact to gift card'],
       outcome: text.includes(
-        journeys > 0 ? outcome(journeys, clickers, converters) : 'Nothing was tracked in these dates.',
+        journeys > 0 ? outcome(journeys, clickers, converters) : 'No journey in these dates',
       ),
       rates: text.match(RATES) as string[] | null,
       without: text.includes(withoutJourney(derived, tracked)),

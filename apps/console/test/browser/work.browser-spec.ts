@@ -373,6 +373,9 @@ describe('a marketing manager', () => {
     for (const path of ['/', `/campaigns/${campaign}`]) {
       await stage.goto(page, path + old);
       await page.getByText('The latest event was on').waitFor();
+      // Neither tables of zeros nor cards that say so again.
+      expect(await page.locator('main').getByRole('heading', { level: 2 }).allInnerTexts()).toEqual([]);
+      expect(await page.locator('main').getByRole('table').count()).toBe(0);
       await page.getByRole('link', { name: 'Show the 30 days up to it' }).click();
       await page.getByText('0 of 1 journeys clicked').waitFor();
     }

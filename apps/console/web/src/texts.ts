@@ -193,8 +193,8 @@ export const texts = {
       `${from} to ${to}, compared with the ${pluralOf(days, 'day', `${days} days`)} before.`,
     question: 'Did it work?',
     response: {
-      none: 'Nothing was tracked in these dates. Choose other dates to see more.',
-      noneBefore: 'Nothing was tracked in the days before, so there is nothing to compare with.',
+      none: 'No journey in these dates, so there is no rate.',
+      noneBefore: 'No journey in the days before, so there is nothing to compare with.',
       clickers: {
         better: (now: string, before: string) => `Better: ${now} clicked, against ${before} before.`,
         worse: (now: string, before: string) => `Worse: ${now} clicked, against ${before} before.`,

@@ -273,6 +273,7 @@ function Results({ campaign, range }: { campaign: Campaign; range: Range }) {
   const { valueOf, set } = useSearchFilters();
   const shown = SERIES.find((name) => name === valueOf('show')) ?? 'clicks';
   const funnel = useFunnel(id, range);
+  const links = useLinkCounts(id, range);
   const before = rangeBefore(range);
   const current = funnel.data?.current;
   const journeys = numberOf(current, `${F}.journeys`);
@@ -318,19 +319,19 @@ function Results({ campaign, range }: { campaign: Campaign; range: Range }) {
   });
 
   const recipients = recipientsIn(current);
-  const isEmpty = funnel.data && journeys === 0 && withoutJourney === 0;
+  if (funnel.data && links.data?.any === 0 && journeys === 0 && withoutJourney === 0)
+    return (
+      <NothingTracked campaignId={id}>
+        <Empty title={t.neverTitle}>
+          <p>{t.neverText}</p>
+          <Link className="button" to={`/campaigns/${encodeURIComponent(id)}/send${search}`}>
+            {t.toSend}
+          </Link>
+        </Empty>
+      </NothingTracked>
+    );
   return (
     <>
-      {isEmpty && (
-        <NothingTracked campaignId={id}>
-          <Empty title={t.neverTitle}>
-            <p>{t.neverText}</p>
-            <Link className="button" to={`/campaigns/${encodeURIComponent(id)}/send${search}`}>
-              {t.toSend}
-            </Link>
-          </Empty>
-        </NothingTracked>
-      )}
       <Card title={texts.overview.question}>
         <Loaded query={funnel} lines={2}>
           {(rows) => <Verdict funnel={rows} {...{ now: range, before, campaignId: id }} />}
@@ -369,7 +370,7 @@ function Results({ campaign, range }: { campaign: Campaign; range: Range }) {
           )}
         </Loaded>
       </Card>
-      {funnel.data && <Steps id={id} funnel={funnel.data} {...{ now: range, before }} />}
+      {funnel.data && <Steps id={id} funnel={funnel.data} links={links.data} {...{ now: range, before }} />}
       <Card
         title={t.byDay}
         note={texts.counting.people}
@@ -427,40 +428,59 @@ function Results({ campaign, range }: { campaign: Campaign; range: Range }) {
   );
 }
 
-interface StepsProps {
-  id: string;
-  funnel: FunnelRows;
-  now: Range;
-  before: Range;
+interface LinkCounts {
+  /** Links that reached any state in the dates. */
+  any: number;
+  made: number;
+  madeWithoutJourney: number;
 }
 
 /** Links count here whether they have a journey or not; the funnel counts journeys, so it leaves out those without. */
-function Steps({ id, funnel, now, before }: StepsProps) {
-  const made = useQuery({
-    queryKey: ['campaign-links', id, now],
-    queryFn: async () => {
-      const load = async (more: Query['filters'] = []) => {
-        const state = { member: 'reward_links.state', operator: 'equals' as const, values: ['generated'] };
-        const [row] = await loadRows({
+const useLinkCounts = (id: string, range: Range) =>
+  useQuery({
+    queryKey: ['campaign-links', id, range],
+    queryFn: async (): Promise<LinkCounts> => {
+      const load = (more: Query['filters'] = []) =>
+        loadRows({
           measures: ['reward_links.count'],
-          ...within('reward_links', now),
-          filters: [...ofCampaign('reward_links', id), state, ...more],
+          dimensions: ['reward_links.state'],
+          ...within('reward_links', range),
+          filters: [...ofCampaign('reward_links', id), ...more],
         });
-        return numberOf(row, 'reward_links.count');
-      };
       const [all, withoutJourney] = await Promise.all([
         load(),
         load([{ member: 'reward_links.journey_id', operator: 'notSet' }]),
       ]);
-      return { all, withoutJourney };
+      const madeOf = (rows: Row[]) =>
+        numberOf(
+          rows.find((row) => row['reward_links.state'] === 'generated'),
+          'reward_links.count',
+        );
+      return {
+        any: sumOf(all, 'reward_links.count'),
+        made: madeOf(all),
+        madeWithoutJourney: madeOf(withoutJourney),
+      };
     },
     ...useLiveInterval(),
   });
-  const { all = 0, withoutJourney = 0 } = made.data ?? {};
+
+interface StepsProps {
+  id: string;
+  funnel: FunnelRows;
+  links: LinkCounts | undefined;
+  now: Range;
+  before: Range;
+}
+
+function Steps({ id, funnel, links, now, before }: StepsProps) {
+  const { made = 0, madeWithoutJourney = 0 } = links ?? {};
   return (
     <ResultsByStep {...{ funnel, now, before, campaignId: id }}>
-      {withoutJourney > 0 && t.linksWithoutJourney(withoutJourney, formatShare(withoutJourney, all))}{' '}
-      {all > withoutJourney && t.linksOfJourneys(all - withoutJourney, recipientsIn(funnel.current))}
+      {madeWithoutJourney > 0 &&
+        t.linksWithoutJourney(madeWithoutJourney, formatShare(madeWithoutJourney, made))}{' '}
+      {made > madeWithoutJourney &&
+        t.linksOfJourneys(made - madeWithoutJourney, recipientsIn(funnel.current))}
     </ResultsByStep>
   );
 }

@@ -8,8 +8,8 @@ import { Empty, Loaded } from '../parts/loaded';
 import { texts } from '../texts';
 
 const t = texts.nothingTracked;
-const IN_CAMPAIGNS = ['teaser_views', 'reward_views', 'incentive_clicks', 'conversions'];
-const EVERYWHERE = [...IN_CAMPAIGNS, 'perk_views', 'perk_clicks', 'reward_links'];
+const IN_CAMPAIGNS = ['teaser_views', 'reward_views', 'incentive_clicks', 'conversions', 'reward_links'];
+const EVERYWHERE = [...IN_CAMPAIGNS, 'perk_views', 'perk_clicks'];
 /** As far as a screen looks back. */
 const DAYS = 1_000;
 const SHOWN_DAYS = 30;

@@ -616,14 +616,13 @@ async function checkCampaigns(page: Page, subject: Subject): Promise<void> {
       return [
         `Campaign ${nth + 1}`,
         String(nth + 2),
-        number(journeys),
         journeysBefore === 0
-          ? '–'
-          : `${journeys > journeysBefore ? '+' : journeys < journeysBefore ? '−' : ''}${percent(Math.abs(journeys - journeysBefore) / journeysBefore)}`,
+          ? number(journeys)
+          : `${number(journeys)} ${journeys > journeysBefore ? '+' : journeys < journeysBefore ? '−' : ''}${percent(Math.abs(journeys - journeysBefore) / journeysBefore)}`,
         of(clickers),
         of(converters),
         number(clicks),
-        ...values,
+        values[1] === '–' ? values[0]! : `${values[0]} ${values[1]} before`,
       ];
     }),
   );

@@ -27,7 +27,12 @@ beforeAll(async () => {
     'conversion',
     'conversion',
   ].entries())
-    await stage.track(owner, { event, journeyId: `buyer-${nth}`, perkId: stage.mine.perks[0] });
+    await stage.track(owner, {
+      event,
+      journeyId: `buyer-${nth}`,
+      perkId: stage.mine.perks[0],
+      ...(nth === 4 && { value: 1_234_567.5, currency: 'EUR' }),
+    });
   await stage.track(owner, { event: 'teaser_view' });
   const links: string[] = [];
   for (let nth = 0; nth < 4; nth += 1) {
@@ -96,6 +101,10 @@ it('counts who clicked and who converted among all journeys, in the same words o
   );
   await stage.goto(page, '/campaigns');
   const row = page.getByRole('row').filter({ hasText: 'Harbour autumn' });
+  await row.getByText('€1,234,567.50').waitFor();
+  expect(await page.locator('.table-region.cut').count()).toBe(0);
+  const name = row.getByRole('link', { name: 'Harbour autumn' });
+  expect(await name.evaluate((link: { getClientRects: () => object[] }) => link.getClientRects().length)).toBe(1);
   expect((await row.innerText()).replaceAll(/\s+/g, ' ')).toContain('3 60%');
   await stage.goto(page, `/campaigns/${campaign}`);
   expect(await textOf(page, '.headline')).toBe('0 of 5 journeys clicked (0%) and 3 of 5 converted (60%).');
@@ -248,7 +257,7 @@ it('saves each day of the dates, under headers in words', async () => {
   expect(days.at(-1)).toMatch(/,0,3,3$/);
   expect((await saved('Sources as CSV')).slice(0, 2)).toEqual([
     'Source,Journeys,Clicked,Converted,Value',
-    '(none),5,0,3,',
+    '(none),5,0,3,"€1,234,567.50"',
   ]);
   await stage.goto(page, '/explore?cube=incentive_clicks&measures=count,count_people');
   const explored = await saved('Download CSV');
@@ -290,7 +299,7 @@ it('shows perks that nobody has clicked', async () => {
   );
   // Two views of the other campaign name the first perk.
   await stage.goto(page, `/campaigns/${campaign}`);
-  expect((await rows())[0]).toBe('H Harbour offer 1 2 0 0% 0 of 5 60% 3 of 5 –');
+  expect((await rows())[0]).toBe('H Harbour offer 1 2 0 0% 0 of 5 60% 3 of 5 €1,234,567.50');
 
   // Explore's question is about events, which perks without a click do not have.
   await stage.goto(page, '/explore');

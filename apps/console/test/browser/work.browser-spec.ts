@@ -1275,25 +1275,25 @@ describe('keys and sessions', () => {
     const [header, row] = await downloaded(page, button(page, 'Download CSV').click());
     expect(header).toContain('pool_id,currency,country,denomination,opening_cards,opening_amount');
     expect(row).toContain(`${stage.mine.pool},EUR,`);
-    const shown = await page.getByRole('region', { name: 'By pool and value' }).innerText();
+    const shown = await page.getByRole('region', { name: 'Stock by pool and value' }).innerText();
     expect(shown).toContain('Harbour voucher');
     expect(shown).not.toContain('Foreign');
     const hint = page.getByText('Scroll sideways to see all columns.');
     const widths: [number, number][] = [
-      [1_920, 0],
-      [900, 1],
+      [1_280, 0],
+      [600, 2],
       [360, 0],
     ];
     for (const [width, hints] of widths) {
       await page.setViewportSize({ width, height: 900 });
       await waitFor(async () => (await hint.count()) === hints, `${hints} hints at ${width} px`);
     }
-    await page.setViewportSize({ width: 900, height: 900 });
-    const head = page.getByRole('rowheader', { name: 'Harbour voucher' });
+    await page.setViewportSize({ width: 600, height: 900 });
+    const head = page.getByRole('rowheader', { name: 'Harbour voucher' }).last();
     const left = async () => Math.round((await head.boundingBox())!.x);
     const before = await left();
     await page
-      .getByRole('region', { name: 'By pool and value' })
+      .getByRole('region', { name: 'Links by pool and value' })
       .evaluate((region: { scrollLeft: number }) => {
         region.scrollLeft = 150;
       });

@@ -8,7 +8,7 @@ const t = texts.statements;
 export const CARD_FIGURES = ['opening', 'loaded', 'revealed', 'withdrawn', 'closing'] as const;
 /** What became of the links; those outstanding may still be opened. */
 export const LINK_FIGURES = ['generated', 'revealed', 'cancelled', 'expired', 'outstanding'] as const;
-export const ALL_FIGURES = [...new Set([...CARD_FIGURES, ...LINK_FIGURES])];
+const ALL_FIGURES = [...new Set([...CARD_FIGURES, ...LINK_FIGURES])];
 type Figures = Record<(typeof ALL_FIGURES)[number], StatementFigure>;
 
 /** No currency has more than three decimals. */

@@ -25,6 +25,14 @@ interface Props<T> {
   sortParameter?: string;
 }
 
+/** Names of up to this many characters do not wrap. */
+const SHORT_NAME = 20;
+
+/** The name of a row. A column of names that wraps after each word is hard to read, so others give way first. */
+export const RowName = ({ name, children }: { name: string; children: ReactNode }) => (
+  <span className={name.length <= SHORT_NAME ? 'nowrap' : 'long-name'}>{children}</span>
+);
+
 /** Keeps the order in the URL as `name` or `-name`, where `-` is descending. */
 function useSorted<T>(columns: Column<T>[], rows: readonly T[], parameter = '') {
   const { valueOf, set } = useSearchFilters();

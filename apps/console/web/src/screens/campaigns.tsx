@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useState, type ReactNode } from 'react';
 import { Link, useLocation } from 'react-router';
 import { byDay, loadParts, loadRows, numberOf, within, type Row } from '../api/analytics';
 import { useCampaigns } from '../api/campaigns';
@@ -14,12 +14,26 @@ import { useLiveInterval } from '../parts/live';
 import { Empty, Loaded } from '../parts/loaded';
 import { RangePicker, useRange } from '../parts/range-picker';
 import { Card, Screen } from '../parts/screen';
-import { Table } from '../parts/table';
+import { RowName, Table } from '../parts/table';
 import { texts } from '../texts';
 
 const t = texts.campaigns;
 const F = 'campaign_funnel';
 const CONVERSIONS = 'conversions';
+
+/** A figure with another one below, because a table of more columns would not fit. */
+const twoLines = (figure: ReactNode, below: ReactNode) => (
+  <>
+    {figure}
+    {below && (
+      <>
+        {' '}
+        <br />
+        <span className="hint">{below}</span>
+      </>
+    )}
+  </>
+);
 
 export default function Campaigns() {
   const { range: now } = useRange();
@@ -79,9 +93,9 @@ export default function Campaigns() {
       </span>
     );
   };
-  const measured = (member: string, of?: string) => (campaign: Campaign) => {
+  const measured = (member: string, of: string) => (campaign: Campaign) => {
     const row: Row | undefined = funnels.data?.[0]?.get(campaign.id);
-    const share = of && formatShare(numberOf(row, `${F}.${member}`), numberOf(row, `${F}.${of}`));
+    const share = formatShare(numberOf(row, `${F}.${member}`), numberOf(row, `${F}.${of}`));
     return (
       <>
         {formatNumber(numberOf(row, `${F}.${member}`))}
@@ -92,7 +106,7 @@ export default function Campaigns() {
 
   return (
     <Screen title={texts.nav.campaigns} intro={t.intro} actions={<RangePicker />}>
-      <Card note={`${texts.counting.distinct} ${t.sharesNote}`}>
+      <Card className="dense" note={`${texts.counting.distinct} ${t.sharesNote}`}>
         <Loaded
           query={campaigns}
           isEmpty={(list) => list.length === 0}
@@ -120,29 +134,33 @@ export default function Campaigns() {
                         name: t.name,
                         isHead: true,
                         cell: ({ id, name }) => (
-                          <Link to={`/campaigns/${encodeURIComponent(id)}${search}`}>{name}</Link>
+                          <RowName name={name}>
+                            <Link to={`/campaigns/${encodeURIComponent(id)}${search}`}>{name}</Link>
+                          </RowName>
                         ),
                       },
                       { name: t.perks, isNumber: true, cell: ({ incentives }) => incentives.length },
-                      { name: t.journeys, isNumber: true, cell: measured('journeys') },
                       {
-                        name: t.change,
+                        name: t.journeys,
                         isNumber: true,
                         cell: ({ id }) => {
                           const [count, earlier] = [0, 1].map((part) =>
                             numberOf(funnels.data?.[part]?.get(id), `${F}.journeys`),
                           ) as [number, number];
-                          return formatChange(count, earlier) ?? texts.none;
+                          return twoLines(formatNumber(count), formatChange(count, earlier));
                         },
                       },
                       { name: t.clickers, isNumber: true, cell: measured('clickers', 'journeys') },
                       { name: t.converters, isNumber: true, cell: measured('converters', 'journeys') },
                       { name: t.trend, cell: trendOf },
-                      ...[t.value, t.valueBefore].map((name, part) => ({
-                        name,
+                      {
+                        name: t.value,
                         isNumber: true,
-                        cell: ({ id }: Campaign) => formatSums(values.data?.[part]?.get(id)),
-                      })),
+                        cell: ({ id }) => {
+                          const [now, earlier] = [0, 1].map((part) => formatSums(values.data?.[part]?.get(id), ''));
+                          return twoLines(now || texts.none, earlier && t.valueBefore(earlier));
+                        },
+                      },
                     ]}
                   />
                 )}

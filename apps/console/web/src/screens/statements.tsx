@@ -9,13 +9,13 @@ import { Empty, Loaded } from '../parts/loaded';
 import { useNotices } from '../parts/notices';
 import { Card, Screen } from '../parts/screen';
 import {
-  ALL_FIGURES,
   CARD_FIGURES,
   figureColumns,
+  LINK_FIGURES,
   LinkCosts,
   TotalsByCurrency,
 } from '../parts/statement-figures';
-import { Table } from '../parts/table';
+import { RowName, Table } from '../parts/table';
 import { texts } from '../texts';
 
 const t = texts.statements;
@@ -99,21 +99,32 @@ export default function Statements() {
             <Card className="dense" title={t.stock} note={t.sumNote}>
               <TotalsByCurrency caption={t.stock} rows={rows} figures={CARD_FIGURES} />
             </Card>
-            <Card className="dense" title={t.byPool}>
-              <Table
-                caption={t.byPool}
-                rows={rows}
-                keyOf={({ pool_id, currency, country, denomination }) =>
-                  [pool_id, currency, country, denomination].join()
-                }
-                columns={[
-                  { name: t.pool, isHead: true, cell: ({ pool_id }) => nameOf(pool_id) },
-                  { name: t.value, cell: (row) => formatMoney(row.denomination, row.currency) },
-                  { name: t.country, cell: ({ country }) => country },
-                  ...figureColumns<Statement['rows'][number]>(ALL_FIGURES),
-                ]}
-              />
-            </Card>
+            {([CARD_FIGURES, LINK_FIGURES] as const).map((figures) => {
+              const title = figures === CARD_FIGURES ? t.cardsByPool : t.linksByPool;
+              return (
+                <Card key={title} className="dense" title={title}>
+                  <Table
+                    caption={title}
+                    rows={rows}
+                    keyOf={({ pool_id, currency, country, denomination }) =>
+                      [pool_id, currency, country, denomination].join()
+                    }
+                    columns={[
+                      {
+                        name: t.pool,
+                        isHead: true,
+                        cell: ({ pool_id }) => (
+                          <RowName name={nameOf(pool_id)}>{nameOf(pool_id)}</RowName>
+                        ),
+                      },
+                      { name: t.value, cell: (row) => formatMoney(row.denomination, row.currency) },
+                      { name: t.country, cell: ({ country }) => country },
+                      ...figureColumns<Statement['rows'][number]>(figures),
+                    ]}
+                  />
+                </Card>
+              );
+            })}
           </>
         )}
       </Loaded>

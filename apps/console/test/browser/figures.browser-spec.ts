@@ -685,6 +685,15 @@ it('leads from a figure to the events behind it, and back', async () => {
   await page.getByRole('status').filter({ hasText: 'Copied' }).first().waitFor({ state: 'attached' });
   const copied = await clipboardOf(context);
   expect(copied).toContain(`where=perk_id%3A${stage.mine.perks[0]}`);
+  // Some browsers and policies do not allow a page to copy.
+  await page.evaluate("navigator.clipboard.writeText = () => Promise.reject(new Error('not allowed'))");
+  await page.getByRole('button', { name: 'Copy link' }).click();
+  await page.getByLabel('Text to copy').waitFor();
+  await page.keyboard.press('Control+C');
+  await page.keyboard.press('Delete');
+  expect(await page.getByLabel('Text to copy').inputValue()).toBe(copied);
+  expect(await clipboardOf(context)).toBe(copied);
+  expect(await violations(page)).toEqual([]);
   const colleague = await context.newPage();
   await colleague.goto(copied);
   await untilShown(colleague);

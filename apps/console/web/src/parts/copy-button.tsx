@@ -1,3 +1,4 @@
+import { useState } from 'react';
 import { texts } from '../texts';
 import { Icon } from './icon';
 import { useNotices } from './notices';
@@ -9,24 +10,41 @@ interface Props {
   of?: string;
 }
 
+/** Copies the text. If the browser does not allow that, shows it in a field, selected, to be copied by hand. */
 export function CopyButton({ text, label = texts.copy, of }: Props) {
   const { say } = useNotices();
+  const [isByHand, setByHand] = useState(false);
   const copy = async () => {
+    setByHand(false);
     try {
       await navigator.clipboard.writeText(text);
       say(texts.copied);
     } catch {
+      setByHand(true);
       say(texts.notCopied, 'bad');
     }
   };
   return (
-    <button
-      type="button"
-      className={of ? 'button small' : 'button'}
-      aria-label={of && `${label}: ${of}`}
-      onClick={() => void copy()}
-    >
-      <Icon name="copy" /> {label}
-    </button>
+    <>
+      <button
+        type="button"
+        className={of ? 'button small' : 'button'}
+        aria-label={of && `${label}: ${of}`}
+        onClick={() => void copy()}
+      >
+        <Icon name="copy" /> {label}
+      </button>
+      {isByHand && (
+        <textarea
+          className="copy-by-hand"
+          aria-label={texts.toCopy}
+          readOnly
+          rows={Math.min(6, text.split('\n').length + 1)}
+          value={text}
+          autoFocus
+          onFocus={({ currentTarget }) => currentTarget.select()}
+        />
+      )}
+    </>
   );
 }

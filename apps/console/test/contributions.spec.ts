@@ -2,6 +2,7 @@ import {
   causeOf,
   compareRates,
   contributionsOf,
+  largestFall,
   isClearChange,
   perkContributionsOf,
   type Segment,
@@ -112,6 +113,22 @@ describe('the cause of a change', () => {
 
   it('is no segment that has nearly all journeys', () => {
     expect(causeOf([{ points: 0.06, count: 910 }], 0.06, 1_000)).toBeUndefined();
+  });
+});
+
+describe('the largest fall', () => {
+  const part = (name: string, points: number, hasFallen: boolean, count = 100) => ({
+    ...{ name, points, hasFallen, count },
+  });
+
+  it('is the part that lowered the rate most, even if all together rose', () => {
+    const parts = [part('up', 0.05, false), part('down', -0.01, true), part('worst', -0.02, true)];
+    expect(largestFall(parts, 1_000)?.name).toBe('worst');
+  });
+
+  it('does not exist if chance explains every fall, or the only one is nearly all journeys', () => {
+    expect(largestFall([part('chance', -0.02, false), part('up', 0.01, true)], 1_000)).toBeUndefined();
+    expect(largestFall([part('all', -0.02, true, 910)], 1_000)).toBeUndefined();
   });
 });
 

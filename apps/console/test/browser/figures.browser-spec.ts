@@ -582,6 +582,25 @@ async function theExample(): Promise<{ from: string; to: string }> {
        where n <= case type when 'teaser_view' then $7 when 'conversion' then $10 else $8 end::integer`,
       [account, from, day, source, perks[0], id, journeys, clickers, plan, converters],
     );
+  // Journeys that clicked the first perk also click others, so that only the perks change.
+  for (const [day, perk, clickers] of [
+    [14, perks[1], 20],
+    [4, perks[2], 20],
+    [14, perks[2], 5],
+  ])
+    await query(
+      `insert into analytics.tracking_events
+         (account_id, occurred_at, id, type, perk_id, campaign_id, journey_id, channel, traffic_class, traffic_reason,
+          utm_source, cmeta)
+       select account_id, occurred_at, id || $3::text, type, $3::text, campaign_id, journey_id, channel, traffic_class, traffic_reason,
+         utm_source, cmeta
+       from analytics.tracking_events
+       where account_id = $1 and type = 'incentive_click' and utm_source = 'app' and perk_id = $5
+         and occurred_at >= $2::timestamptz + make_interval(days => $4::integer)
+         and occurred_at < $2::timestamptz + make_interval(days => $4::integer + 1)
+       order by occurred_at limit $6::integer`,
+      [account, from, perk, day, perks[0], clickers],
+    );
   await query(
     `insert into analytics.dirty_hours (account_id, hour)
      select $1, hour from generate_series($2::timestamptz, $3::timestamptz - interval '1 hour', interval '1 hour') as hour
@@ -611,11 +630,11 @@ it('says whether it went better, and which source made the difference', async ()
     .getByText('mostly')
     .waitFor();
   expect(await page.innerText('[data-verdict]')).toBe(
-    'Better: 27.5% clicked, against 22.5% before. By source, mostly app (+4 points). By perk, mostly Foreign offer 1 (+5 points). By plan, mostly gold (+6 points).',
+    'Better: 27.5% clicked, against 22.5% before. By source, mostly app (+4 points). By perk, mostly Foreign offer 1 (+5 points), then Foreign offer 2 (+2 points). Largest fall by perk: Foreign offer 3 (-1.5 points). By plan, mostly gold (+6 points). Largest fall by plan: silver (-1 point).',
   );
   await page.locator('[data-outcome="converters"][aria-busy=false]').getByText('mostly').first().waitFor();
   expect(await page.innerText('[data-outcome="converters"]')).toBe(
-    'Better: 14% converted, against 10% before. By source, mostly app (+5.6 points), then mail (-1.6 points). By perk, mostly Foreign offer 1 (+4 points). By plan, mostly gold (+4.8 points).',
+    'Better: 14% converted, against 10% before. By source, mostly app (+5.6 points), then mail (-1.6 points). By perk, mostly Foreign offer 1 (+4 points). By plan, mostly gold (+4.8 points). Largest fall by plan: silver (-0.8 points).',
   );
   const table = page.getByRole('table', { name: 'What changed' });
   const rows = async () =>
@@ -640,11 +659,17 @@ it('says whether it went better, and which source made the difference', async ()
   await table.getByText('Any perk').waitFor();
   expect(await rows()).toEqual([
     'Foreign offer 1 275 225 27.5% 22.5% +5 points',
+    'Foreign offer 2 20 0 2% 0% +2 points',
+    'Foreign offer 3 5 20 0.5% 2% -1.5 points',
     'Any perk 275 225 27.5% 22.5% +5 points',
   ]);
   await by.selectOption('Clicks of each perk');
-  await table.getByText('in campaigns').waitFor();
-  expect(await rows()).toEqual(['Foreign offer 1 275 in campaigns 225 +50']);
+  await table.getByText('in campaigns').first().waitFor();
+  expect(await rows()).toEqual([
+    'Foreign offer 1 275 in campaigns 225 +50',
+    'Foreign offer 2 20 in campaigns 0 +20',
+    'Foreign offer 3 5 in campaigns 20 -15',
+  ]);
   await by.selectOption('Segment: plan');
   await table.getByText('gold').waitFor();
   expect(await rows()).toEqual([

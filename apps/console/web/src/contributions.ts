@@ -92,6 +92,18 @@ export function causeOf<Part extends { points: number; count: number }>(
   return { main, next: parts.find((part) => part !== main && Math.abs(part.points / change) >= 0.25) };
 }
 
+/**
+ * Returns the part that lowered the rate most, of those that reached the outcome less often than before by more than
+ * chance (`hasFallen`).
+ */
+export const largestFall = <Part extends { points: number; count: number; hasFallen: boolean }>(
+  parts: Part[],
+  journeys: number,
+): Part | undefined =>
+  parts
+    .filter(({ points, count, hasFallen }) => hasFallen && points < 0 && count <= MOST_OF_ALL * journeys)
+    .sort((one, other) => one.points - other.points)[0];
+
 /** The normal distribution exceeds this by chance in 5 % of all cases. */
 const CLEAR = 1.96;
 

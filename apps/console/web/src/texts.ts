@@ -213,6 +213,7 @@ export const texts = {
       part: (name: string | null, points: string) => `${name ?? NO_VALUE} (${points})`,
       cause: (by: string, main: string, next?: string) =>
         `By ${by}, mostly ${main}${next ? `, then ${next}` : ''}.`,
+      fall: (by: string, part: string) => `Largest fall by ${by}: ${part}.`,
     },
     figures: {
       made: 'Links made',

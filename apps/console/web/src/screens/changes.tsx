@@ -5,6 +5,7 @@ import {
   causeOf,
   compareRates,
   contributionsOf,
+  largestFall,
   perkContributionsOf,
   totalOf,
   type Total,
@@ -64,6 +65,8 @@ interface Change {
   rate: string | null;
   rateBefore: string | null;
   points: number;
+  /** Returns whether chance does not explain that fewer of its journeys reached the outcome than before. */
+  hasFallen: boolean;
   /** Null for the total. */
   to: string | null;
 }
@@ -112,6 +115,7 @@ const totalRow = (name: string, count: number, countBefore: number, all: Total):
   rate: formatShare(all.reached, all.journeys),
   rateBefore: formatShare(all.reachedBefore, all.journeysBefore),
   points: all.reached / all.journeys - all.reachedBefore / all.journeysBefore,
+  hasFallen: false,
   to: null,
 });
 
@@ -151,6 +155,7 @@ async function loadChanges(way: string, comparison: Comparison): Promise<Changes
       rate: formatShare(reached, total.journeys),
       rateBefore: formatShare(reachedBefore, total.journeysBefore),
       points,
+      hasFallen: compareRates({ ...total, reached, reachedBefore }) === 'worse',
       to: toOf(value),
     }));
     return { parts: perks, total: totalRow(c.anyPerk, total.reached, total.reachedBefore, total) };
@@ -164,6 +169,7 @@ async function loadChanges(way: string, comparison: Comparison): Promise<Changes
     rate: formatShare(part.reached, part.journeys),
     rateBefore: formatShare(part.reachedBefore, part.journeysBefore),
     points: part.points,
+    hasFallen: compareRates(part) === 'worse',
     to: toOf(part.value),
   }));
   return { parts: changes, total: totalRow(c.all, all.journeys, all.journeysBefore, all) };
@@ -186,7 +192,7 @@ interface Props extends Omit<Comparison, 'outcome' | 'total'> {
   funnel: FunnelRows;
 }
 
-/** Says whether the rates of clicks and conversions changed, and which source, perk and segments made most of each change. */
+/** Says whether the rates of clicks and conversions changed, and which source, perk and segments made most of each change, and which fell most. */
 export function Verdict({ funnel, ...periods }: Props) {
   const total = countsOf('clickers', funnel);
   const converters = numberOf(funnel.current, `${F}.converters`);
@@ -215,19 +221,24 @@ function VerdictOf({ comparison }: { comparison: Comparison }) {
   const verdict = compareRates(total);
   const attributes = useAttributes();
   const isChanged = verdict === 'better' || verdict === 'worse';
-  const ways = isChanged ? ['utm_source', 'perk', ...attributes.slice(0, MOST_ATTRIBUTES)] : [];
+  // Falls and rises can add up to no change.
+  const ways = verdict
+    ? ['utm_source', 'perk', ...(isChanged ? attributes.slice(0, MOST_ATTRIBUTES) : [])]
+    : [];
   const found = useQueries({ queries: ways.map((way) => changesQuery(way, comparison)) });
   const isComplete = found.every(({ isPending }) => !isPending);
   const change = reached / journeys - reachedBefore / journeysBefore;
   const causes = (isComplete ? ways : []).flatMap((way, index) => {
     const parts = found[index]?.data?.parts ?? [];
     if (way.startsWith(SEGMENT) && parts.length > MOST_SEGMENTS) return [];
-    const cause = causeOf(parts, change, journeys);
-    if (!cause) return [];
-    const [main, next] = [cause.main, cause.next].map(
+    const cause = isChanged ? causeOf(parts, change, journeys) : undefined;
+    const named = [cause?.main, cause?.next];
+    const fall = largestFall(parts, journeys);
+    const [main, next, fell] = [...named, named.includes(fall) ? undefined : fall].map(
       (part) => part && a.part(part.name, c.points(formatPoints(part.points))),
     );
-    return [a.cause(c.causes[way] ?? nameOf(way), main!, next)];
+    const by = c.causes[way] ?? nameOf(way);
+    return [...(main ? [a.cause(by, main, next)] : []), ...(fell ? [a.fall(by, fell)] : [])];
   });
   const rates = [formatShare(reached, journeys), formatShare(reachedBefore, journeysBefore)] as [
     string,

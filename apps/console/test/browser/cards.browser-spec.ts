@@ -98,13 +98,18 @@ it('a support person replaces a lost link once, from two windows, and sees what 
     await waitFor(async () => (await page.getByRole('rowheader').count()) === 2, 'both links');
     await find.fill(id);
     await waitFor(async () => (await page.getByRole('rowheader').count()) === 1, `the link ${id}`);
-    await page.getByRole('cell', { name: /^Cancelled/ }).waitFor();
+    // With the time of the cancellation, so that the link has no last day any more.
+    await page.getByRole('cell', { name: /^Cancelled.*\d\d:\d\d/ }).waitFor();
+    expect(await page.locator('td[data-column="Works until"]').innerText()).toBe('–');
   }
 
   // Also a link whose card does not work.
   await stage.reveal(replacement);
   await stage.goto(page, '/reward-links?reference=order-1007&state=REVEALED');
   await button(page, 'order-1007').click();
+  await dialog(page).getByText('Opened', { exact: true }).first().waitFor();
+  // What the drawer is for stands out, not the button that closes it.
+  expect(await dialog(page).locator('.button.main').allInnerTexts()).toEqual(['Replace']);
   await dialog(page).getByRole('button', { name: 'Replace link: order-1007' }).click();
   await page.getByText('For a recipient whose card does not work').waitFor();
   const form = page.getByRole('dialog', { name: 'Replace this link?' });

@@ -8,10 +8,12 @@ interface Props {
   label?: string;
   /** Distinguishes several buttons for screen readers. */
   of?: string;
+  /** The first action of a dialog. */
+  isMain?: boolean;
 }
 
 /** Copies the text. If the browser does not allow that, shows it in a field, selected, to be copied by hand. */
-export function CopyButton({ text, label = texts.copy, of }: Props) {
+export function CopyButton({ text, label = texts.copy, of, isMain }: Props) {
   const { say } = useNotices();
   const [isByHand, setByHand] = useState(false);
   const copy = async () => {
@@ -28,7 +30,7 @@ export function CopyButton({ text, label = texts.copy, of }: Props) {
     <>
       <button
         type="button"
-        className={of ? 'button small' : 'button'}
+        className={of ? 'button small' : isMain ? 'button main' : 'button'}
         aria-label={of && `${label}: ${of}`}
         onClick={() => void copy()}
       >

@@ -21,10 +21,10 @@ export const ShownOnce = ({ text, secret, copy, close = texts.close, onClose, ch
     </p>
     <div className="dialog-actions">
       {children}
-      <CopyButton text={secret} label={copy} />
-      <button type="button" className="button main" onClick={onClose}>
+      <button type="button" className="button" onClick={onClose}>
         {close}
       </button>
+      <CopyButton text={secret} label={copy} isMain />
     </div>
   </>
 );

@@ -135,11 +135,11 @@ export function LinkDrawer({ linkId, nameOfPool, nameOfCampaign, onShow, actions
             </dl>
             <p className="hint">{t.drawerNote}</p>
             <div className="dialog-actions">
-              <CopyButton text={shown.id} label={t.copyId} />
-              {actions(shown)}
-              <button type="button" className="button main" onClick={close}>
+              <button type="button" className="button" onClick={close}>
                 {texts.close}
               </button>
+              <CopyButton text={shown.id} label={t.copyId} isMain={actions(shown) === null} />
+              {actions(shown)}
             </div>
           </>
         )}

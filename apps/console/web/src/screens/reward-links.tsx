@@ -20,6 +20,8 @@ import { ReplaceLink } from './replace-link';
 import { useMakeLinks } from './use-make-links';
 
 const t = texts.rewardLinks;
+/** When it stopped working before its last day. */
+const endedAt = ({ revealed_at, cancelled_at }: RewardLink) => revealed_at ?? cancelled_at;
 const nameOf = ({ reference, id }: RewardLink) => reference ?? id.slice(0, 8);
 
 export default function RewardLinks() {
@@ -49,7 +51,7 @@ export default function RewardLinks() {
   const nameOfCampaign = (id: string | null) =>
     campaigns.data?.find((campaign) => campaign.id === id)?.name ?? id ?? texts.none;
   /** What can be done about the link now: an expired link may be replaced too. */
-  const actionsOf = (link: RewardLink) => {
+  const actionsOf = (link: RewardLink, isDrawer = false) => {
     const canCancel = link.state === 'RESERVED';
     if (link.replaced_by !== null && !canCancel) return null;
     return (
@@ -57,7 +59,7 @@ export default function RewardLinks() {
         {link.replaced_by === null && (
           <button
             type="button"
-            className="button small"
+            className={isDrawer ? 'button main' : 'button small'}
             aria-label={t.replaceOf(nameOf(link))}
             onClick={() => setReplacing(link)}
           >
@@ -67,7 +69,7 @@ export default function RewardLinks() {
         {canCancel && (
           <button
             type="button"
-            className="button danger small"
+            className={isDrawer ? 'button danger' : 'button danger small'}
             aria-label={t.cancelOf(nameOf(link))}
             onClick={() => setCancelling(link)}
           >
@@ -164,7 +166,7 @@ export default function RewardLinks() {
                     cell: (link) => (
                       <>
                         <LinkStateBadges link={link} />
-                        {link.revealed_at && <span className="hint"> {formatMoment(link.revealed_at)}</span>}
+                        {endedAt(link) && <span className="hint"> {formatMoment(endedAt(link)!)}</span>}
                       </>
                     ),
                   },
@@ -183,10 +185,9 @@ export default function RewardLinks() {
                   },
                   {
                     name: t.ends,
-                    cell: ({ expires_at, revealed_at }) =>
-                      revealed_at ? texts.none : formatMoment(expires_at * 1000),
+                    cell: (link) => (endedAt(link) ? texts.none : formatMoment(link.expires_at * 1000)),
                   },
-                  { name: t.action, cell: actionsOf },
+                  { name: t.action, cell: (link) => actionsOf(link) },
                 ]}
               />
             )}
@@ -198,7 +199,7 @@ export default function RewardLinks() {
         nameOfPool={nameOfPool}
         nameOfCampaign={nameOfCampaign}
         onShow={(id) => setFilter('link', id ?? '')}
-        actions={actionsOf}
+        actions={(link) => actionsOf(link, true)}
       />
       {make.dialog}
       {replacing && (

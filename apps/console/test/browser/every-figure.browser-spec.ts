@@ -59,9 +59,11 @@ const number = (value: number) => new Intl.NumberFormat('en-GB').format(value);
 const percent = (value: number) =>
   new Intl.NumberFormat('en-GB', { style: 'percent', maximumFractionDigits: 1 }).format(value);
 const signed = (value: number) =>
-  new Intl.NumberFormat('en-GB', { maximumFractionDigits: 1, signDisplay: 'exceptZero' }).format(value);
+  new Intl.NumberFormat('en-GB', { maximumFractionDigits: 1, signDisplay: 'exceptZero' })
+    .format(value)
+    .replace('-', '−');
 const points = (difference: number) =>
-  `${signed(100 * difference)} ${['+1', '-1'].includes(signed(100 * difference)) ? 'point' : 'points'}`;
+  `${signed(100 * difference)} ${['+1', '−1'].includes(signed(100 * difference)) ? 'point' : 'points'}`;
 const share = (part: number, whole: number, none = '–') => (whole > 0 ? percent(part / whole) : none);
 const longDay = (day: string) =>
   new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' }).format(new Date(day));
@@ -346,10 +348,10 @@ async function checkSteps(page: Page, subject: Subject, path: string, ofCampaign
       };
     }),
     ...Object.entries({
-      generated: 'Reward links made',
-      revealed: 'Reward links opened',
-      cancelled: 'Reward links cancelled',
-      expired: 'Reward links expired',
+      generated: 'Links made',
+      revealed: 'Links opened',
+      cancelled: 'Links cancelled',
+      expired: 'Links expired',
     }).map(([state, name]) =>
       rowOf(name, async (range) => {
         const filters = [...ofCampaign, equals('state', state)];
@@ -362,7 +364,7 @@ async function checkSteps(page: Page, subject: Subject, path: string, ofCampaign
         };
       }),
     ),
-    rowOf('Reward links outstanding', async ([, to]) => {
+    rowOf('Links outstanding', async ([, to]) => {
       const states = await load('reward_links', {
         measures: ['count'],
         dimensions: ['state', 'currency', 'denomination'],

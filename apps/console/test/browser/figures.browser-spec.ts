@@ -99,12 +99,18 @@ it('counts who clicked and who converted among all journeys, in the same words o
   expect(await textOf(page, '.headline')).toContain(
     '3 of 11 journeys clicked (27.3%) and 4 of 11 converted (36.4%).',
   );
+  // Making links is no success, so its change has no color.
+  const colors = async (name: string) => page.locator(`[data-figure=${name}] + p .change-up`).allInnerTexts();
+  await page.locator('[data-figure=made]').waitFor();
+  expect([await colors('views'), await colors('made')]).toEqual([['None before'], []]);
   await stage.goto(page, '/campaigns');
   const row = page.getByRole('row').filter({ hasText: 'Harbour autumn' });
   await row.getByText('€1,234,567.50').waitFor();
   expect(await page.locator('.table-region.cut').count()).toBe(0);
   const name = row.getByRole('link', { name: 'Harbour autumn' });
-  expect(await name.evaluate((link: { getClientRects: () => object[] }) => link.getClientRects().length)).toBe(1);
+  expect(
+    await name.evaluate((link: { getClientRects: () => object[] }) => link.getClientRects().length),
+  ).toBe(1);
   expect((await row.innerText()).replaceAll(/\s+/g, ' ')).toContain('3 60%');
   await stage.goto(page, `/campaigns/${campaign}`);
   expect(await textOf(page, '.headline')).toBe('0 of 5 journeys clicked (0%) and 3 of 5 converted (60%).');
@@ -126,13 +132,13 @@ it('counts who clicked and who converted among all journeys, in the same words o
 it('counts the links of a campaign that have no journey', async () => {
   const page = await stage.signIn(context);
   await stage.goto(page, `/campaigns/${campaign}`);
-  expect(await stepCells(page, 'Reward links made')).toEqual(['4', '0', '–', '€100', '–']);
-  expect(await stepCells(page, 'Reward links opened')).toEqual(['1', '0', '–', '€25', '–']);
-  expect(await stepCells(page, 'Reward links outstanding')).toEqual(['3', '0', '–', '€75', '–']);
+  expect(await stepCells(page, 'Links made')).toEqual(['4', '0', '–', '€100', '–']);
+  expect(await stepCells(page, 'Links opened')).toEqual(['1', '0', '–', '€25', '–']);
+  expect(await stepCells(page, 'Links outstanding')).toEqual(['3', '0', '–', '€75', '–']);
   const steps = page.getByRole('table', { name: 'Results by step' }).getByRole('rowheader');
   expect(await steps.allInnerTexts()).toEqual([
     ...['Journeys with any contact', 'Journeys that clicked', 'Journeys that converted', 'Conversions'],
-    ...['made', 'opened', 'cancelled', 'expired', 'outstanding'].map((state) => `Reward links ${state}`),
+    ...['made', 'opened', 'cancelled', 'expired', 'outstanding'].map((state) => `Links ${state}`),
   ]);
   await page.getByText('4 links (100%) were made without a journey id').waitFor();
   // One of the six people's events of the campaign came without a journey.
@@ -168,10 +174,7 @@ it('shows counts and amounts by step that match the month’s statement', async 
   await waitFor(
     async () => {
       await stage.goto(page, overview);
-      const [made, opened] = [
-        await stepCells(page, 'Reward links made'),
-        await stepCells(page, 'Reward links opened'),
-      ];
+      const [made, opened] = [await stepCells(page, 'Links made'), await stepCells(page, 'Links opened')];
       const shown = [made, opened].map(([count, , , value]) => [count, value]);
       return isDeepStrictEqual(shown, expected);
     },
@@ -179,7 +182,7 @@ it('shows counts and amounts by step that match the month’s statement', async 
     20_000,
   );
   await screenshot(page, 'overview-sent');
-  await table.getByRole('link', { name: 'Reward links made' }).click();
+  await table.getByRole('link', { name: 'Links made' }).click();
   const listed = page.getByRole('list', { name: 'Links' }).getByRole('listitem');
   await listed.first().waitFor();
   const bars = await listed.allInnerTexts();
@@ -230,7 +233,7 @@ it('shows what the links of a month cost, by currency', async () => {
     const table = page.getByRole('table', { name: 'What links cost' });
     const rows = await table.getByRole('row').allInnerTexts();
     expect(rows.map((row) => row.replaceAll(/\s+/g, ' ').trim())).toEqual([
-      'Currency Given out as links Opened Cancelled Expired Outstanding',
+      'Currency Links made Opened Cancelled Expired Outstanding',
       'EUR €25 2 €12.50 1 €0 0 €0 0 €12.50 1',
       'USD US$20 1 US$0 0 US$20 1 US$0 0 US$0 0',
     ]);
@@ -630,12 +633,14 @@ it('says whether it went better, and which source made the difference', async ()
     .getByText('mostly')
     .waitFor();
   expect(await page.innerText('[data-verdict]')).toBe(
-    'Better: 27.5% clicked, against 22.5% before. By source, mostly app (+4 points). By perk, mostly Foreign offer 1 (+5 points), then Foreign offer 2 (+2 points). Largest fall by perk: Foreign offer 3 (-1.5 points). By plan, mostly gold (+6 points). Largest fall by plan: silver (-1 point).',
+    'Better: 27.5% clicked, against 22.5% before. By source, mostly app (+4 points). By perk, mostly Foreign offer 1 (+5 points), then Foreign offer 2 (+2 points). Largest fall by perk: Foreign offer 3 (−1.5 points). By plan, mostly gold (+6 points). Largest fall by plan: silver (−1 point).',
   );
   await page.locator('[data-outcome="converters"][aria-busy=false]').getByText('mostly').first().waitFor();
   expect(await page.innerText('[data-outcome="converters"]')).toBe(
-    'Better: 14% converted, against 10% before. By source, mostly app (+5.6 points), then mail (-1.6 points). By perk, mostly Foreign offer 1 (+4 points). By plan, mostly gold (+4.8 points). Largest fall by plan: silver (-0.8 points).',
+    'Better: 14% converted, against 10% before. By source, mostly app (+5.6 points), then mail (−1.6 points). By perk, mostly Foreign offer 1 (+4 points). By plan, mostly gold (+4.8 points). Largest fall by plan: silver (−0.8 points).',
   );
+  const steps = page.getByRole('table', { name: 'Results by step' });
+  expect(await steps.locator('.change-up').allInnerTexts()).toEqual(['+22.2%', '+40%', '+40%']);
   const table = page.getByRole('table', { name: 'What changed' });
   const rows = async () =>
     (await table.getByRole('row').allInnerTexts()).slice(1).map((row) => row.replaceAll(/\s+/g, ' ').trim());
@@ -650,7 +655,7 @@ it('says whether it went better, and which source made the difference', async ()
   await table.getByRole('columnheader', { name: 'Converted / journeys before' }).waitFor();
   expect(await rows()).toEqual([
     'app 600 400 20% 10% +5.6 points',
-    'mail 400 600 5% 10% -1.6 points',
+    'mail 400 600 5% 10% −1.6 points',
     'All 1,000 1,000 14% 10% +4 points',
   ]);
   await rate.selectOption('Clicked / journeys');
@@ -660,7 +665,7 @@ it('says whether it went better, and which source made the difference', async ()
   expect(await rows()).toEqual([
     'Foreign offer 1 275 225 27.5% 22.5% +5 points',
     'Foreign offer 2 20 0 2% 0% +2 points',
-    'Foreign offer 3 5 20 0.5% 2% -1.5 points',
+    'Foreign offer 3 5 20 0.5% 2% −1.5 points',
     'Any perk 275 225 27.5% 22.5% +5 points',
   ]);
   await by.selectOption('Clicks of each perk');
@@ -668,13 +673,13 @@ it('says whether it went better, and which source made the difference', async ()
   expect(await rows()).toEqual([
     'Foreign offer 1 275 in campaigns 225 +50',
     'Foreign offer 2 20 in campaigns 0 +20',
-    'Foreign offer 3 5 in campaigns 20 -15',
+    'Foreign offer 3 5 in campaigns 20 −15',
   ]);
   await by.selectOption('Segment: plan');
   await table.getByText('gold').waitFor();
   expect(await rows()).toEqual([
     'gold 600 0 35% – +6 points',
-    'silver 400 1,000 16.3% 22.5% -1 point',
+    'silver 400 1,000 16.3% 22.5% −1 point',
     'All 1,000 1,000 27.5% 22.5% +5 points',
   ]);
   // A customer id has too many values to compare.
@@ -740,7 +745,7 @@ it('keeps the dates and the question in the address, so that Back returns to the
   await page.getByRole('link', { name: 'Harbour autumn' }).click();
   await page.getByRole('heading', { level: 1, name: 'Harbour autumn' }).waitFor();
   expect(page.url()).toContain('dates=7');
-  await page.getByRole('link', { name: 'Reward links opened' }).click();
+  await page.getByRole('link', { name: 'Links opened' }).click();
   await page.getByRole('heading', { level: 1, name: 'Explore' }).waitFor();
   const bars = page.getByRole('list', { name: 'Links' }).getByRole('listitem');
   await bars.getByText('EUR').waitFor();

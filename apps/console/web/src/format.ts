@@ -46,10 +46,11 @@ export const sentenceOf = (parts: string[]) =>
 /** Returns null if the divisor is 0. */
 export const formatShare = (part: number, whole: number) => (whole > 0 ? percent.format(part / whole) : null);
 
+const MINUS = '−';
 /** The change of a count as a percentage of the one before, with its sign. Returns null if that is 0. */
 export const formatChange = (count: number, before: number) =>
   before > 0
-    ? `${count > before ? '+' : count < before ? '−' : ''}${percent.format(Math.abs(count - before) / before)}`
+    ? `${count > before ? '+' : count < before ? MINUS : ''}${percent.format(Math.abs(count - before) / before)}`
     : null;
 
 /** `percent`: a rate from 0 on, where 1 is 100 %. */
@@ -61,9 +62,10 @@ export const formatValue = (value: number | null | undefined, unit: Unit) =>
   value === null || value === undefined ? NONE : (unit === 'percent' ? percent : number).format(value);
 
 const points = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1, signDisplay: 'exceptZero' });
+/** Has the same minus sign as `formatChange`. */
+export const formatDifference = (difference: number) => points.format(difference).replace('-', MINUS);
 /** A difference of two rates in percentage points, with its sign. */
-export const formatPoints = (difference: number) => points.format(100 * difference);
-export const formatDifference = (difference: number) => points.format(difference);
+export const formatPoints = (difference: number) => formatDifference(100 * difference);
 
 export function formatMoney(amount: number, currency: string): string {
   try {

@@ -157,7 +157,9 @@ export default function Campaigns() {
                         name: t.value,
                         isNumber: true,
                         cell: ({ id }) => {
-                          const [now, earlier] = [0, 1].map((part) => formatSums(values.data?.[part]?.get(id), ''));
+                          const [now, earlier] = [0, 1].map((part) =>
+                            formatSums(values.data?.[part]?.get(id), ''),
+                          );
                           return twoLines(now || texts.none, earlier && t.valueBefore(earlier));
                         },
                       },

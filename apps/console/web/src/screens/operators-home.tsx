@@ -15,6 +15,7 @@ import {
   formatShare,
   sentencePieces,
 } from '../format';
+import { Change } from '../parts/change';
 import { Lasts } from '../parts/lasts';
 import { useLiveInterval } from '../parts/live';
 import { Loaded } from '../parts/loaded';
@@ -226,16 +227,14 @@ interface Row {
 const changeOf = (count: number, before: number) =>
   before > 0 ? (count - before) / before : count > 0 ? Infinity : 0;
 
-function Change({ count, before }: { count: number; before: number }) {
-  if (count === before) return texts.none;
-  if (before === 0) return <span className="change-up">{t.fresh}</span>;
-  const direction = count > before ? 'change-up' : 'change-down';
-  return (
-    <span className={isClearChange(count, before) ? direction : undefined}>
-      {formatChange(count, before)}
-    </span>
+const TrafficChange = ({ count, before }: { count: number; before: number }) =>
+  count === before ? (
+    texts.none
+  ) : (
+    <Change {...{ count, before }} isGood>
+      {formatChange(count, before) ?? t.fresh}
+    </Change>
   );
-}
 
 const Traffic = ({ rows }: { rows: Row[] }) => (
   <Table
@@ -268,7 +267,7 @@ const Traffic = ({ rows }: { rows: Row[] }) => (
             name: t[`${period}Change`],
             isNumber: true,
             sortBy: (row: Row) => changeOf(row[period], row[before]),
-            cell: (row: Row) => <Change count={row[period]} before={row[before]} />,
+            cell: (row: Row) => <TrafficChange count={row[period]} before={row[before]} />,
           },
         ];
       }),

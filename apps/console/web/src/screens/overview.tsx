@@ -2,10 +2,10 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
 import { byDay, loadFunnel, loadParts, numberOf, sumOf } from '../api/analytics';
 import { TimeSeries } from '../charts/time-series';
-import { isClearChange } from '../contributions';
 import { dayOf, daysIn, rangeBefore, type Range } from '../dates';
 import { exploreLink } from '../explore-link';
 import { formatChange, formatLongDay, formatNumber, formatShare } from '../format';
+import { Change } from '../parts/change';
 import { SelectField } from '../parts/fields';
 import { useLiveInterval } from '../parts/live';
 import { Empty, Failed, Loaded, Loading } from '../parts/loaded';
@@ -209,20 +209,22 @@ const WithoutJourney = ({ events, of }: { events: number; of: number }) =>
     : texts.counting.noneWithoutJourney;
 
 function FigureCard({ name, figure, range }: { name: FigureName; figure: Figure; range: Range }) {
-  const change = figure.people - figure.peopleBefore;
-  const isClear = isClearChange(figure.people, figure.peopleBefore);
+  const { people, peopleBefore } = figure;
   return (
     <Card className="figure">
       <h2>{t.figures[name]}</h2>
       <p className="figure-value" data-figure={name}>
         {formatNumber(figure.people)}
       </p>
-      <p className={isClear ? (change > 0 ? 'change-up' : 'change-down') : undefined}>
-        {change === 0
-          ? t.unchanged
-          : figure.peopleBefore === 0
-            ? t.fromNothing
-            : t.change(formatChange(figure.people, figure.peopleBefore)!)}
+      <p>
+        {/* Making more links costs more, which is neither good nor bad. */}
+        <Change count={people} before={peopleBefore} isGood={name !== 'made'}>
+          {people === peopleBefore
+            ? t.unchanged
+            : peopleBefore === 0
+              ? t.fromNothing
+              : t.change(formatChange(people, peopleBefore)!)}
+        </Change>
       </p>
       <p className="hint">
         {SOURCES[name].some(({ hasPeople }) => hasPeople) && (

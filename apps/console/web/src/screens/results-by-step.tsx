@@ -6,6 +6,7 @@ import { dayOf, daysAgo, type Range } from '../dates';
 import { exploreLink } from '../explore-link';
 import { formatChange, formatMonth, formatNumber } from '../format';
 import { addMoney, formatSums, type Money } from '../money';
+import { Change } from '../parts/change';
 import { useLiveInterval } from '../parts/live';
 import { Loaded } from '../parts/loaded';
 import { Card } from '../parts/screen';
@@ -26,6 +27,8 @@ type Step = keyof typeof t.steps;
 /** What each state of a link adds to the links that are outstanding. */
 const STATES = { generated: 1, revealed: -1, cancelled: -1, expired: -1 };
 type State = keyof typeof STATES;
+/** Steps of which more is better. */
+const GOOD: Step[] = ['journeys', 'clickers', 'converters', 'conversions', 'revealed'];
 const JOURNEYS = ['journeys', 'clickers', 'converters'] as const;
 /** Perkway has no older events. */
 const FIRST_DAY = '2000-01-01';
@@ -184,7 +187,14 @@ export function ResultsByStep({ funnel, now, before, campaignId, children }: Pro
                 {
                   name: t.change,
                   isNumber: true,
-                  cell: (step) => formatChange(amounts[step].count, amountsBefore[step].count) ?? texts.none,
+                  cell: (step) => {
+                    const counts = { count: amounts[step].count, before: amountsBefore[step].count };
+                    return (
+                      <Change {...counts} isGood={GOOD.includes(step)}>
+                        {formatChange(counts.count, counts.before) ?? texts.none}
+                      </Change>
+                    );
+                  },
                 },
                 { name: t.value, isNumber: true, cell: (step) => formatSums(amounts[step].money) },
                 {

@@ -113,9 +113,7 @@ export default function Statements() {
                       {
                         name: t.pool,
                         isHead: true,
-                        cell: ({ pool_id }) => (
-                          <RowName name={nameOf(pool_id)}>{nameOf(pool_id)}</RowName>
-                        ),
+                        cell: ({ pool_id }) => <RowName name={nameOf(pool_id)}>{nameOf(pool_id)}</RowName>,
                       },
                       { name: t.value, cell: (row) => formatMoney(row.denomination, row.currency) },
                       { name: t.country, cell: ({ country }) => country },

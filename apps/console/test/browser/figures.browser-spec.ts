@@ -447,6 +447,11 @@ it('shows the documentation with the addresses of the hosts, also at /docs', asy
   const text = await page.innerText('main');
   expect(text).toContain(`PERKS=${stage.fleet.urls.perks}`);
   expect(text).not.toMatch(/perkway\.example|```|\]\(/);
+  // A client has no repository to start.
+  expect(text).not.toContain('npm start');
+  await page.getByRole('link', { name: 'Make many links' }).click();
+  await page.getByRole('heading', { level: 3, name: 'Approvals' }).waitFor();
+  await page.goBack();
   await page.getByRole('button', { name: 'Copy: KEY=your-user-key' }).click();
   await page.getByText('Copied').first().waitFor();
   expect(await clipboardOf(context)).toContain(`EVENTS=${stage.fleet.urls.events}`);
@@ -822,7 +827,7 @@ it('begins with a question about what people did', async () => {
 it('suggests questions, and gives each as a query of the API', async () => {
   const page = await stage.signIn(context, stage.mine.key, '/explore');
   await page.getByRole('list', { name: 'By people' }).waitFor();
-  await page.getByRole('navigation', { name: 'Questions to start with' }).getByText('Which perks').click();
+  await page.getByRole('navigation', { name: 'Questions to start with' }).getByText('clicked most').click();
   const bars = page.getByRole('list', { name: 'By people' }).getByRole('listitem');
   await bars.first().waitFor();
   await page.getByText('This question for developers').click();

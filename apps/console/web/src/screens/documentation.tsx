@@ -16,6 +16,7 @@ const PAGES: Record<keyof typeof t.names, () => Promise<{ default: string }>> = 
   quickstart: () => import('@docs/quickstart.md?raw'),
   webhooks: () => import('@docs/webhooks.md?raw'),
   'api-keys': () => import('@docs/api-keys.md?raw'),
+  'link-jobs': () => import('@docs/link-jobs.md?raw'),
   statements: () => import('@docs/statements.md?raw'),
   'perk-collections': () => import('@docs/perk-collections.md?raw'),
   boost: () => import('@docs/boost.md?raw'),
@@ -31,7 +32,7 @@ const PAGES: Record<keyof typeof t.names, () => Promise<{ default: string }>> = 
 type PageName = keyof typeof PAGES;
 const GROUPS: Record<keyof typeof t.groups, PageName[]> = {
   start: ['quickstart', 'client'],
-  guides: ['webhooks', 'api-keys', 'statements'],
+  guides: ['webhooks', 'api-keys', 'statements', 'link-jobs'],
   reference: [
     'perk-collections',
     'boost',

@@ -370,6 +370,28 @@ it('shows the perks of a large collection in pages', async () => {
   expect(await cards.count()).toBe(24);
   await page.getByRole('button', { name: 'Show more' }).click();
   expect(await cards.count()).toBe(30);
+  const { account } = stage.mine;
+  await stage.fleet.database.query(
+    `insert into analytics.tracking_events
+       (account_id, occurred_at, id, type, perk_id, perk_ids, collection_id, traffic_class, traffic_reason)
+     select $1, now() - interval '1 minute', 'many-' || n, type, perk, perks, 'many', 'human', 'test'
+     from (values (1, 'perk_view', null, '{many-3,many-4}'::text[]), (2, 'perk_view', null, '{many-3,many-4}'),
+       (3, 'perk_click', 'many-4', null)) as event (n, type, perk, perks)`,
+    [account],
+  );
+  await stage.untilCounted(stage.mine, 'perk_clicks.count', 1);
+  await page.getByLabel('Show as').selectOption('Table of views and clicks');
+  const table = page.getByRole('table', { name: 'Perks' });
+  const rows = async () =>
+    (await table.getByRole('row').allInnerTexts()).slice(1).map((row) => row.replaceAll(/\s+/g, ' ').trim());
+  await table.waitFor();
+  expect((await rows()).slice(0, 1)).toEqual(['Many many-4 2 1 50%']);
+  expect(await rows()).toHaveLength(30);
+  await table.getByRole('button', { name: 'Clicks / views' }).click();
+  await table.getByRole('button', { name: 'Clicks / views' }).click();
+  await table.locator('[aria-sort=ascending]').waitFor();
+  expect((await rows()).slice(-2)).toEqual(['Many many-3 2 0 0%', 'Many many-4 2 1 50%']);
+  expect(await violations(page)).toEqual([]);
 }, 120_000);
 
 describe('an operator', () => {

@@ -11,6 +11,7 @@ import { Screen } from '../parts/screen';
 import { useSearchFilters } from '../parts/search-filters';
 import { texts } from '../texts';
 import { ALL, ClickLinks, loadClicksByPerk } from './perk-clicks';
+import { PerkTable } from './perk-table';
 
 const t = texts.perks;
 const PAGE = 24;
@@ -26,6 +27,7 @@ export default function Perks() {
   const ids = useCollectionIds();
   const chosen = valueOf('collection') || ids.data?.[0];
   const sought = valueOf('q');
+  const isTable = valueOf('view') === 'table';
   const words = useDeferredValue(sought).toLowerCase().split(/\s+/).filter(Boolean);
   const collection = useQuery({
     queryKey: ['collection', chosen],
@@ -70,6 +72,12 @@ export default function Perks() {
                 options={[...new Set([...list, chosen!])].map((id) => ({ value: id, label: id }))}
                 onValue={(id) => set('collection', id)}
               />
+              <SelectField
+                label={t.show}
+                value={isTable ? 'table' : 'cards'}
+                options={t.shows}
+                onValue={(view) => set('view', view === 'table' ? view : '')}
+              />
               <TextField
                 label={t.find}
                 type="search"
@@ -84,7 +92,20 @@ export default function Perks() {
                   <p className="hint" role="status">
                     {t.count(perks.filter((perk) => matches(perk, words)).length, perks.length)}
                   </p>
-                  {groups.map((group, index) => {
+                  {isTable && (
+                    <PerkTable
+                      collection={chosen!}
+                      // A perk may be in several groups.
+                      perks={[
+                        ...new Map(
+                          perks.filter((perk) => matches(perk, words)).map((perk) => [perk.id, perk]),
+                        ).values(),
+                      ]}
+                      range={range}
+                      note={t.tableNote(DAYS)}
+                    />
+                  )}
+                  {(isTable ? [] : groups).map((group, index) => {
                     const before = groups
                       .slice(0, index)
                       .reduce(
@@ -126,18 +147,19 @@ export default function Perks() {
                       </section>
                     );
                   })}
-                  {groups.reduce(
-                    (sum, { perks: own }) => sum + own.filter((perk) => matches(perk, words)).length,
-                    0,
-                  ) > shownAtMost && (
-                    <button
-                      type="button"
-                      className="button"
-                      onClick={() => setShownAtMost(shownAtMost + PAGE)}
-                    >
-                      {texts.more}
-                    </button>
-                  )}
+                  {!isTable &&
+                    groups.reduce(
+                      (sum, { perks: own }) => sum + own.filter((perk) => matches(perk, words)).length,
+                      0,
+                    ) > shownAtMost && (
+                      <button
+                        type="button"
+                        className="button"
+                        onClick={() => setShownAtMost(shownAtMost + PAGE)}
+                      >
+                        {texts.more}
+                      </button>
+                    )}
                 </>
               )}
             </Loaded>

@@ -432,17 +432,19 @@ describe('rollups', () => {
         (await rpc.request(COUNT_TRAFFIC, {})).accounts.find((of) => of.account === account);
       await refresherOf(stack).refresh(Date.now());
       const weeks = { account, events: 2, eventsBefore: 2 };
-      expect(await counted()).toEqual({ ...weeks, dayEvents: 0, dayEventsBefore: 0 });
-      const days = [dayTo - 2 * DAY_MS - 1, dayTo - 2 * DAY_MS, dayTo - DAY_MS, dayTo - 1];
+      expect(await counted()).toEqual({ ...weeks, dayEvents: 0, dayEventsBefore: 0, lastAt: times.at(-1) });
+      const days = [dayTo - 2 * DAY_MS - 1, dayTo - 2 * DAY_MS, dayTo - DAY_MS, dayTo - 1, dayTo + 1];
       await stack.publisher.events(...days.map((at) => click(account, { at })));
       await stored(account, times.length + days.length);
       await refresherOf(stack).refresh(Date.now());
       expect(await counted()).toEqual({
         account,
-        events: 6,
+        events: 7,
         eventsBefore: 2,
         dayEvents: 2,
         dayEventsBefore: 1,
+        // Exact, not the hour of a rollup row.
+        lastAt: dayTo + 1,
       });
     } finally {
       await close();

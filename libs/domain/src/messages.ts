@@ -421,7 +421,7 @@ export const ERASE = {
   events: erase('events', 'The event feed'),
 } as const;
 
-/** Counts the events of each account in two weeks and in two days, for the operators' home. */
+/** Counts the events of each account in two weeks and in two days, and finds the last one, for the operators' home. */
 export const COUNT_TRAFFIC: RpcContract<Record<string, never>, AccountTraffic> = {
   subject: 'analytics-query.traffic.count',
   owner: 'analytics-query',
@@ -440,6 +440,8 @@ export interface AccountTraffic {
     eventsBefore: number;
     dayEvents: number;
     dayEventsBefore: number;
+    /** The last event of the two weeks; epoch milliseconds. Missing from earlier releases. */
+    lastAt?: number | null;
   }[];
 }
 /**

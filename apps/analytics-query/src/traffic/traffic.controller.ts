@@ -6,9 +6,15 @@ import { DataSource } from 'typeorm';
 const HOUR_MS = 60 * 60_000;
 const WEEK_MS = 7 * 24 * HOUR_MS;
 
-/** Hours before $4 are rolled up, so only later events are counted one by one. */
+/**
+ * Hours before $4 are rolled up, so only later events are counted one by one. The primary key finds the last event of an
+ * account without reading others.
+ */
 const COUNT = `
-  select account_id as account,
+  select account_id as account, (
+      select extract(epoch from max(e.occurred_at)) * 1000 from tracking_events e
+      where e.account_id = counted.account_id and e.occurred_at >= $1 and e.occurred_at < $3
+    )::float8 as "lastAt",
     coalesce(sum(events) filter (where at >= $2), 0)::float8 as events,
     coalesce(sum(events) filter (where at < $2), 0)::float8 as "eventsBefore",
     coalesce(sum(events) filter (

@@ -12,6 +12,14 @@ class AccountTrafficDto {
   day_events: number;
   @ApiProperty({ type: 'integer', description: 'Events of the 24 hours before', example: 175 })
   day_events_before: number;
+  @ApiProperty({
+    type: String,
+    format: 'date-time',
+    nullable: true,
+    description: 'The last event of these two weeks; null while the event store runs an earlier release',
+    example: '2026-11-20T16:48:03.120Z',
+  })
+  last_event_at: string | null;
 }
 
 @ApiSchema({ name: 'WebhookState' })

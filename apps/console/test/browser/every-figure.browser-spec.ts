@@ -1132,10 +1132,10 @@ it("shows the stored events of each account on the operators' home", async () =>
         await page.getByRole('table', { name: 'Traffic' }).waitFor();
         const { tables } = await readScreen(page);
         // Weeks of whole hours, the current one included. Days without it.
-        const rows = await stage.fleet.database.query<Record<string, number> & { account_id: string }>(
+        const rows = await stage.fleet.database.query<Record<string, number> & { account_id: string; last: Date }>(
           `with hours as (select date_trunc('hour', now()) as hour),
            aged as (
-             select account_id, occurred_at >= hour - interval '7 days' + interval '1 hour' as is_week,
+             select account_id, occurred_at, occurred_at >= hour - interval '7 days' + interval '1 hour' as is_week,
                hour - occurred_at as age
              from analytics.tracking_events, hours
              where occurred_at >= hour - interval '14 days' + interval '1 hour' and occurred_at < hour + interval '1 hour'
@@ -1144,8 +1144,16 @@ it("shows the stored events of each account on the operators' home", async () =>
              count(*) filter (where age > interval '0' and age <= interval '1 day')::integer as day,
              count(*) filter (where age > interval '1 day' and age <= interval '2 days')::integer as "dayBefore",
              count(*) filter (where is_week)::integer as week,
-             count(*) filter (where not is_week)::integer as "weekBefore"
+             count(*) filter (where not is_week)::integer as "weekBefore", max(occurred_at) as last
            from aged group by account_id`,
+        );
+        // In the row of each account, because its text is rounded.
+        const lastEvents = await page.evaluate<Record<string, string>>(
+          `Object.fromEntries([...document.querySelectorAll('#traffic tbody tr:has(time)')].map((row) =>
+             [row.querySelector('a').textContent, row.querySelector('time').dateTime]))`,
+        );
+        expect(lastEvents).toEqual(
+          Object.fromEntries(rows.map(({ account_id, last }) => [`Name of ${account_id}`, last.toISOString()])),
         );
         const shown = tables.Traffic!.rows.map(([name, day, dayBefore, , week, weekBefore]) => [
           ...[name!, day!, dayBefore!, week!, weekBefore!],

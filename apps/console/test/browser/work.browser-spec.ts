@@ -22,6 +22,9 @@ beforeEach(async () => {
 afterEach(() => context.close());
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+/** Events of days on the operators' home. */
+const SAME_DAY = { day_events: 10, day_events_before: 10 };
+const SILENT_DAY = { day_events: 0, day_events_before: 150 };
 const dialog = (page: Page) => page.getByRole('dialog');
 const notice = (page: Page, text: string) =>
   page.getByRole('status').filter({ hasText: text }).first().waitFor({ state: 'attached' });
@@ -756,14 +759,20 @@ const perkRows = (account: string, title: string) =>
     ),
   ].join('\n');
 
-/** Creates an account with events on the day before only, and a pool with three cards left of which three were given. */
-async function anAccountWithoutEventsToday(): Promise<string> {
-  const { account, key } = await stage.fleet.anAccount();
+/** Creates an account with events on the day before only. */
+async function aSilentAccount(): Promise<string> {
+  const { account } = await stage.fleet.anAccount();
   await stage.fleet.database.query(
     `insert into analytics.event_hours (account_id, type, hour, events, people, perks)
      values ($1, 'perk_click', date_trunc('hour', now()) - interval '30 hours', 150, 150, 0)`,
     [account],
   );
+  return account;
+}
+
+/** Creates an account with a pool of which three cards are left and three were given. */
+async function anAccountWithLowStock(): Promise<string> {
+  const { account, key } = await stage.fleet.anAccount();
   const [pool, gifts] = [randomUUID(), stage.fleet.admin('gift-cards')];
   await gifts.put(`/admin/pools/${pool}`).send({ owner: account, product: { name: 'Quiet voucher' } });
   const load = gifts.post(`/admin/pools/${pool}/cards`).set('content-type', 'text/csv');
@@ -837,7 +846,7 @@ describe('an operator', () => {
 
   it('sees what needs attention, and views the console of an account without changing it', async () => {
     const { account } = stage.mine;
-    const quiet = await anAccountWithoutEventsToday();
+    const [silent, quiet] = [await aSilentAccount(), await anAccountWithLowStock()];
     const page = await stage.signIn(context, ADMIN_KEY);
     await page.getByRole('heading', { level: 1, name: 'Operations' }).waitFor();
     await page.locator('[data-findings]').waitFor();
@@ -855,14 +864,13 @@ describe('an operator', () => {
     )) as [{ events: number }];
     expect(await rowsOf(page, 'Traffic')).toContainEqual(
       expect.stringMatching(
-        new RegExp(`^Name of ${account} \\d+ \\d+ \\S+ ${events} \\d+ .*View as client$`),
+        new RegExp(
+          `^Name of ${account} Last event (now|\\d+ minutes? ago) \\d+ \\d+ \\S+ ${events} \\d+ .*View as client$`,
+        ),
       ),
     );
     const traffic = await rowsOf(page, 'Traffic');
-    // With the events of its three links, as far as they are counted.
-    expect(traffic).toContainEqual(
-      expect.stringMatching(`^Name of ${quiet} No more events 0 150 −100% 15[0-3] 0 New View as client$`),
-    );
+    expect(traffic).toContain(`Name of ${silent} No more events 0 150 −100% 150 0 New View as client`);
     expect(traffic.filter((row) => row.startsWith('Platform'))).toEqual([]);
     expect(await rowsOf(page, 'Failing webhooks')).toEqual(
       expect.arrayContaining([
@@ -892,17 +900,28 @@ describe('an operator', () => {
     const [mine, theirs] = [stage.mine.account, stage.theirs.account];
     const page = await stage.signIn(context, ADMIN_KEY, '/health');
     let hasWebhooks = false;
-    const day = { day_events: 10, day_events_before: 10 };
+    /** When `theirs` had its last event, relative to the last full hour. */
+    let lastMs = -2 * 3_600_000;
     await page.route('**/api/operators-home', async (route) => {
-      const home = (await (await route.fetch()).json()) as object;
+      const home = (await (await route.fetch()).json()) as { day_to: string };
+      const last = (ms: number) => ({ last_event_at: new Date(Date.parse(home.day_to) + ms).toISOString() });
       const traffic = [
-        { account_id: mine, events: 60, events_before: 200, ...day },
-        { account_id: theirs, events: 20, events_before: 200, ...day },
+        { account_id: mine, events: 60, events_before: 200, ...SAME_DAY, ...last(0) },
+        { account_id: theirs, events: 20, events_before: 200, ...SILENT_DAY, ...last(lastMs) },
       ];
       await route.fulfill({ json: { ...home, traffic, webhooks: [], has_webhooks: hasWebhooks } });
     });
     await stage.goto(page, '/home');
     await page.locator('[data-findings]').waitFor();
+    expect(await page.innerText('[data-findings]')).toContain('1 account has no more events');
+    const theirRow = async () => (await rowsOf(page, 'Traffic')).find((row) => row.includes(theirs));
+    expect(await theirRow()).toMatch(/No more events Last event [23] hours ago 0 150 −100%/);
+    // They are back, within the hour that the day leaves out.
+    lastMs = 0;
+    await stage.goto(page, '/home');
+    await page.locator('[data-findings]').waitFor();
+    expect(await theirRow()).toMatch(/Last event (now|\d+ minutes? ago) 0 150 −100%/);
+    expect(await page.innerText('[data-findings]')).not.toContain('no more events');
     // The greatest loss first.
     expect(await page.innerText('[data-findings]')).toMatch(
       new RegExp(

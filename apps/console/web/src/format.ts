@@ -19,6 +19,18 @@ export const formatMonth = (of: string) => month.format(new Date(`${of}-01`));
 export const formatMoment = (date: Date | string | number) => moment.format(new Date(date));
 export const formatDate = (date: string) => mediumDay.format(new Date(date));
 export const formatMomentToSecond = (date: string) => exactMoment.format(new Date(date));
+const ago = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
+const AGO_STEPS = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+] as const;
+/** How long ago, in the largest whole step, such as `12 minutes ago`; under a minute, `now`. */
+export function formatAgo(moment: string, now = Date.now()): string {
+  const passed = Math.max(0, now - Date.parse(moment));
+  const [step, ms] = AGO_STEPS.find(([, ms]) => passed >= ms) ?? (['second', Infinity] as const);
+  return ago.format(-Math.floor(passed / ms), step);
+}
 /** With seconds, and without the date if that is today's. */
 export function formatExactMoment(moment: string): string {
   const date = new Date(moment);

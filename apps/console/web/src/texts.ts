@@ -1205,6 +1205,7 @@ export const texts = {
     weekChange: 'Change by week',
     fresh: 'New',
     noMore: 'No more events',
+    lastEvent: 'Last event',
     view: 'View',
     lowStock: 'Low stock',
     lowStockNote: `Card values and single-use codes of which fewer than ${LOW_STOCK} are available, or that last fewer than ${LOW_STOCK_DAYS} days. The rate is that of the last 30 days, or of the days since a newer value or perk was created: links made, less those cancelled or expired, and codes given.`,

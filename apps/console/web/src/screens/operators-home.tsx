@@ -15,6 +15,7 @@ import {
   formatShare,
   sentencePieces,
 } from '../format';
+import { Ago } from '../parts/ago';
 import { Change } from '../parts/change';
 import { Lasts } from '../parts/lasts';
 import { useLiveInterval } from '../parts/live';
@@ -34,7 +35,9 @@ const BUSY = 100;
 const hasFallen = ({ week, weekBefore }: Row) =>
   weekBefore >= BUSY && week <= weekBefore / 2 && isClearChange(week, weekBefore);
 const NAMED = 3;
-const isSilent = ({ day, dayBefore }: Row) => day === 0 && dayBefore >= BUSY;
+/** The day ends with the last full hour; an event after it means that they are back. */
+const isSilent = ({ day, dayBefore, lastEvent, dayTo }: Row) =>
+  day === 0 && dayBefore >= BUSY && (lastEvent === null || lastEvent < dayTo);
 
 export default function OperatorsHome() {
   const live = useLiveInterval();
@@ -66,6 +69,7 @@ export default function OperatorsHome() {
       return {
         ...{ id, name, day: own?.day_events ?? 0, dayBefore: own?.day_events_before ?? 0 },
         ...{ week: own?.events ?? 0, weekBefore: own?.events_before ?? 0 },
+        ...{ lastEvent: own?.last_event_at ?? null, dayTo: home.data?.day_to ?? '' },
       };
     })
     // The account of the operators has no clients.
@@ -223,6 +227,9 @@ interface Row {
   dayBefore: number;
   week: number;
   weekBefore: number;
+  /** ISO 8601, as in the response. */
+  lastEvent: string | null;
+  dayTo: string;
 }
 const changeOf = (count: number, before: number) =>
   before > 0 ? (count - before) / before : count > 0 ? Infinity : 0;
@@ -251,6 +258,14 @@ const Traffic = ({ rows }: { rows: Row[] }) => (
           <>
             <Link to={pathOf(ACCOUNTS, row.id)}>{row.name}</Link>{' '}
             {isSilent(row) && <span className="badge bad">{t.noMore}</span>}
+            {row.lastEvent !== null && (
+              <>
+                <br />
+                <span className="hint">
+                  {t.lastEvent} <Ago moment={row.lastEvent} />
+                </span>
+              </>
+            )}
           </>
         ),
       },

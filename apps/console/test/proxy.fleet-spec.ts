@@ -60,7 +60,14 @@ describe('calls to the fleet', () => {
     const [my, their] = [await aPool(mine.account), await aPool(others.account)];
     const page = fleet.page(await fleet.signIn(mine.key));
     const stockOf = async (caller: typeof page, path: string) => (await caller.get(path).expect(200)).body;
-    const value = { denomination: 25, currency: 'EUR', country: 'FR', available: 2, days_left: null };
+    const value = {
+      denomination: 25,
+      currency: 'EUR',
+      country: 'FR',
+      available: 2,
+      days_left: null,
+      per_day: null,
+    };
     const own = [{ pool_id: my, account_id: mine.account, product: null, ...value }];
     expect(await stockOf(page, '/api/stock')).toEqual(own);
     expect(await stockOf(page, `/api/stock?pool_id=${my}`)).toEqual(own);
@@ -93,7 +100,7 @@ describe('calls to the fleet', () => {
       .send({ codes: ['A', 'B'] })
       .expect(200);
     expect(await stockOf(all, '/api/low-codes')).toEqual([
-      { perk_id: perk, title: 'Two for one', available: 2, days_left: null },
+      { perk_id: perk, title: 'Two for one', available: 2, days_left: null, per_day: null },
     ]);
   });
 

@@ -18,6 +18,10 @@ export interface StockRate {
 export const daysLeft = ({ available, used, days }: StockRate): number | null =>
   used > 0 ? Math.floor((available * days) / used) : null;
 
+/** Returns how many are used per day; null if none was used. */
+export const usedPerDay = ({ used, days }: Pick<StockRate, 'used' | 'days'>): number | null =>
+  used > 0 ? used / days : null;
+
 /** Returns the first instant of the days of the rate. */
 export function stockRateStart(): Date {
   const first = new Date();

@@ -6,6 +6,7 @@ import {
   isUuid,
   LIST_LOW_CODES,
   LIST_STOCK,
+  usedPerDay,
   type CardStock,
   type StockQuery,
 } from '@perkway/domain';
@@ -16,6 +17,7 @@ import { CardStockDto, CodeStockDto, LOW } from './stock.dto.js';
 const toDto = ({ pool, account, used, days, ...value }: CardStock): CardStockDto => ({
   ...{ pool_id: pool, account_id: account, ...value },
   days_left: daysLeft({ ...value, used, days }),
+  per_day: usedPerDay({ used, days }),
 });
 
 @ApiTags('Stock')
@@ -66,6 +68,7 @@ export class StockController {
     return stocks.map(({ perk, title, ...rate }) => ({
       ...{ perk_id: perk, title, available: rate.available },
       days_left: daysLeft(rate),
+      per_day: usedPerDay(rate),
     }));
   }
 

@@ -15,6 +15,13 @@ class StockDto {
     example: 6,
   })
   days_left: number | null;
+  @ApiProperty({
+    type: 'number',
+    nullable: true,
+    description: 'Used per day at this rate. Null if none was used',
+    example: 1.7,
+  })
+  per_day: number | null;
 }
 
 @ApiSchema({ name: 'CardStock' })

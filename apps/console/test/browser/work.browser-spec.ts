@@ -855,8 +855,14 @@ describe('an operator', () => {
       /^Links and allocation-page are unhealthy, \d+ card values are low, 2 webhooks fail, 2 webhooks were disabled by Perkway and 1 account has no more events\.$/,
     );
     const lowStock = await rowsOf(page, 'Low stock');
-    expect(lowStock).toContain(`Quiet voucher Name of ${quiet} €25, FR 3 1 day`);
-    expect(lowStock).toContain(`Foreign voucher Name of ${stage.theirs.account} €25, FR 5 No recent links`);
+    const tomorrow = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' });
+    expect(lowStock).toContain(
+      `Quiet voucher Name of ${quiet} €25, FR 3 3 1 day ${tomorrow.format(Date.now() + 86_400_000)}`,
+    );
+    // Nobody made a link of these, so nothing says when they run out.
+    const unused = `Foreign voucher Name of ${stage.theirs.account} €25, FR 5`;
+    expect(await rowsOf(page, 'Low, without recent links')).toContain(unused);
+    expect(lowStock.filter((row) => row.startsWith('Foreign'))).toEqual([]);
     const [{ events }] = (await stage.fleet.database.query(
       `select count(*)::integer as events from analytics.tracking_events
        where account_id = $1 and occurred_at > now() - interval '6 days'`,
@@ -911,8 +917,26 @@ describe('an operator', () => {
       ];
       await route.fulfill({ json: { ...home, traffic, webhooks: [], has_webhooks: hasWebhooks } });
     });
+    const value = (product: string, available: number, per_day: number | null) => ({
+      ...{ pool_id: stage.mine.pool, account_id: mine, denomination: 25, currency: 'EUR', country: 'FR' },
+      ...{ product, available, per_day, days_left: per_day && Math.floor(available / per_day) },
+    });
+    await page.route('**/api/low-stock', (route) =>
+      route.fulfill({
+        json: [value('Few', 3, 0.3), value('Asleep', 4, null), value('Fast', 40, 20), value('Gone', 0, null)],
+      }),
+    );
+    await page.route('**/api/low-codes', (route) =>
+      route.fulfill({ json: [{ perk_id: 'p', title: 'Codes', available: 30, days_left: 5, per_day: 6 }] }),
+    );
     await stage.goto(page, '/home');
     await page.locator('[data-findings]').waitFor();
+    // The first to run out comes first, and what nobody uses is no alarm.
+    expect((await rowsOf(page, 'Low stock')).map((row) => row.split(' ')[0])).toEqual([
+      ...['Gone', 'Fast', 'Codes', 'Few'],
+    ]);
+    expect(await rowsOf(page, 'Low, without recent links')).toHaveLength(1);
+    expect(await page.innerText('[data-findings]')).toContain('3 card values are low');
     expect(await page.innerText('[data-findings]')).toContain('1 account has no more events');
     const theirRow = async () => (await rowsOf(page, 'Traffic')).find((row) => row.includes(theirs));
     expect(await theirRow()).toMatch(/No more events Last event [23] hours ago 0 150 −100%/);

@@ -9,6 +9,8 @@ const mediumDay = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 const exactMoment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 const exactTime = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 
+const rate = new Intl.NumberFormat(undefined, { maximumFractionDigits: 2 });
+export const formatRate = (perDay: number) => rate.format(perDay);
 export const formatNumber = (value: number) => number.format(value);
 export const formatCompact = (value: number) =>
   value < 10_000 ? number.format(value) : compact.format(value);
@@ -17,7 +19,7 @@ export const formatLongDay = (date: Date) => longDay.format(date);
 /** @param of YYYY-MM */
 export const formatMonth = (of: string) => month.format(new Date(`${of}-01`));
 export const formatMoment = (date: Date | string | number) => moment.format(new Date(date));
-export const formatDate = (date: string) => mediumDay.format(new Date(date));
+export const formatDate = (date: string | number) => mediumDay.format(new Date(date));
 export const formatMomentToSecond = (date: string) => exactMoment.format(new Date(date));
 const ago = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
 const AGO_STEPS = [

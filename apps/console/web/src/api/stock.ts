@@ -22,6 +22,10 @@ export function useLowStock() {
   });
 }
 
+/** In how many days the stock runs out; 0 if it has, null if none was used recently. */
+export const runsOutIn = ({ available, per_day }: Pick<CardStock, 'available' | 'per_day'>): number | null =>
+  available === 0 ? 0 : per_day === null ? null : available / per_day;
+
 export const rateOf = (rates: CardStock[] | undefined, poolId: string, entry: Inventory) =>
   rates?.find(
     ({ pool_id, denomination, currency, country }) =>

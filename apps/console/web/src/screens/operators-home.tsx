@@ -4,14 +4,16 @@ import { get } from '../api/http';
 import { ACCOUNTS, pathOf, PERKS, POOLS } from '../api/managed';
 import { allOf } from '../api/perkway';
 import { useSession } from '../api/session';
-import { useLowStock } from '../api/stock';
+import { runsOutIn, useLowStock } from '../api/stock';
 import type { CardStock, Health, LowCodes, OperatorsHome as Home } from '../api/types';
 import { isClearChange } from '../contributions';
 import {
   formatChange,
+  formatDate,
   formatMoment,
   formatMoney,
   formatNumber,
+  formatRate,
   formatShare,
   sentencePieces,
 } from '../format';
@@ -21,14 +23,15 @@ import { Lasts } from '../parts/lasts';
 import { useLiveInterval } from '../parts/live';
 import { Loaded } from '../parts/loaded';
 import { Card, Screen } from '../parts/screen';
-import { Table } from '../parts/table';
+import { Table, type Column } from '../parts/table';
 import { ViewAsClient } from '../parts/view-as-client';
 import { texts } from '../texts';
 import { healthFindings } from './health-findings';
 import { WebhookStates } from './webhook-states';
 
 const t = texts.operatorsHome;
-const WEEK_MS = 7 * 86_400_000;
+const DAY_MS = 86_400_000;
+const WEEK_MS = 7 * DAY_MS;
 /** With fewer events on the day before, a day without any is usual. */
 const BUSY = 100;
 /** Accounts that lost half of at least BUSY events, if chance does not explain it. The headline names the first ones. */
@@ -84,8 +87,8 @@ export default function OperatorsHome() {
     .sort((one, other) => changeOf(one.week, one.weekBefore) - changeOf(other.week, other.weekBefore));
   const toAccounts = (rows: Row[]) => (rows.length === 1 ? pathOf(ACCOUNTS, rows[0]!.id) : '#traffic');
   const counted: [number, (count: number) => string, to: string][] = [
-    [stock.data?.length ?? 0, t.stock, '#low-stock'],
-    [codes.data?.length ?? 0, t.codes, '#low-stock'],
+    [stock.data?.filter(isRunningOut).length ?? 0, t.stock, '#low-stock'],
+    [codes.data?.filter(isRunningOut).length ?? 0, t.codes, '#low-stock'],
     [(home.data?.webhooks.length ?? 0) - disabled, t.webhooks, '#failing-webhooks'],
     [disabled, t.disabledWebhooks, '#failing-webhooks'],
     [silent.length, t.silent, toAccounts(silent)],
@@ -178,14 +181,22 @@ const Findings = ({ of }: { of: { text: string; to: string }[] }) =>
     );
   });
 
+interface LowRow extends Pick<CardStock, 'available' | 'days_left' | 'per_day'> {
+  to: string;
+  name: string;
+  owner: string;
+  value: string;
+}
+
 interface LowStockProps {
   cards: CardStock[];
   perks: LowCodes[];
   nameOf: (account: string) => string;
 }
 
+/** What runs out first is first. What nobody used recently raises no alarm, so it stands apart. */
 function LowStock({ cards, perks, nameOf }: LowStockProps) {
-  const rows = [
+  const rows: LowRow[] = [
     ...cards.map(({ pool_id, product, account_id, denomination, currency, country, ...stock }) => ({
       ...{ to: pathOf(POOLS, pool_id), name: product ?? pool_id.slice(0, 8), owner: nameOf(account_id) },
       ...{ value: `${formatMoney(denomination, currency)}, ${country}`, ...stock },
@@ -194,31 +205,63 @@ function LowStock({ cards, perks, nameOf }: LowStockProps) {
       ...{ to: pathOf(PERKS, perk_id), name: title, owner: perk_id, value: t.codeValue, ...stock },
     })),
   ];
-  if (rows.length === 0) return <p>{t.enough}</p>;
+  const ending = rows
+    .filter(isRunningOut)
+    .sort((one, other) => runsOutIn(one)! - runsOutIn(other)! || one.name.localeCompare(other.name));
+  const unused = rows.filter((row) => !isRunningOut(row));
   return (
-    <Table
-      caption={t.lowStock}
-      rows={rows}
-      keyOf={(_, index) => index}
-      columns={[
-        {
-          name: t.pool,
-          isHead: true,
-          cell: ({ to, name, owner }) => (
-            <>
-              <Link to={to}>{name}</Link>
-              <br />
-              <span className="hint">{owner}</span>
-            </>
-          ),
-        },
-        { name: texts.giftCards.value, cell: ({ value }) => value },
-        { name: texts.giftCards.available, isNumber: true, cell: ({ available }) => formatNumber(available) },
-        { name: texts.giftCards.lasts, isNumber: true, cell: (stock) => <Lasts stock={stock} /> },
-      ]}
-    />
+    <div className="stack">
+      {ending.length === 0 ? (
+        <p>{t.enough}</p>
+      ) : (
+        <Table
+          caption={t.lowStock}
+          rows={ending}
+          keyOf={(_, index) => index}
+          columns={[
+            ...LOW_COLUMNS,
+            {
+              name: t.perDay,
+              isNumber: true,
+              cell: ({ per_day }) => (per_day === null ? texts.none : formatRate(per_day)),
+            },
+            { name: texts.giftCards.lasts, isNumber: true, cell: (stock) => <Lasts stock={stock} /> },
+            { name: t.runsOut, cell: (stock) => <span className="nowrap">{runsOutOn(stock)}</span> },
+          ]}
+        />
+      )}
+      {unused.length > 0 && (
+        <>
+          <h3>{t.unused}</h3>
+          <p className="hint">{t.unusedNote}</p>
+          <Table caption={t.unused} rows={unused} keyOf={(_, index) => index} columns={LOW_COLUMNS} />
+        </>
+      )}
+    </div>
   );
 }
+
+const isRunningOut = (stock: Pick<CardStock, 'available' | 'per_day'>) => runsOutIn(stock) !== null;
+function runsOutOn(stock: LowRow): string {
+  const days = runsOutIn(stock)!;
+  return days === 0 ? texts.none : formatDate(Date.now() + days * DAY_MS);
+}
+
+const LOW_COLUMNS: Column<LowRow>[] = [
+  {
+    name: t.pool,
+    isHead: true,
+    cell: ({ to, name, owner }) => (
+      <>
+        <Link to={to}>{name}</Link>
+        <br />
+        <span className="hint">{owner}</span>
+      </>
+    ),
+  },
+  { name: texts.giftCards.value, cell: ({ value }) => value },
+  { name: texts.giftCards.available, isNumber: true, cell: ({ available }) => formatNumber(available) },
+];
 
 interface Row {
   id: string;

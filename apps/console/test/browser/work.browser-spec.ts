@@ -1013,6 +1013,19 @@ describe('an operator', () => {
       /^former http:\S+ Disabled .* 410 Gone 0$/,
     ])
       expect(webhooks).toContainEqual(expect.stringMatching(state));
+    // Its state comes before the form.
+    await page.getByRole('table', { name: 'People' }).or(page.getByText('Nobody yet.')).waitFor();
+    expect(await page.locator('main h2').allInnerTexts()).toEqual([
+      ...['Traffic', 'What it has', 'Webhooks', 'API keys', 'People', 'Settings'],
+    ]);
+    const [stored] = await stage.fleet.database.query<{ events: number; last: Date }>(
+      `select count(*)::integer as events, max(occurred_at) as last from analytics.tracking_events
+       where account_id = $1 and occurred_at > now() - interval '6 days'`,
+      [account],
+    );
+    const traffic = page.locator('section', { has: page.getByRole('heading', { name: 'Traffic' }) });
+    expect(await traffic.locator('time').getAttribute('datetime')).toBe(stored!.last.toISOString());
+    expect((await traffic.locator('dd').allInnerTexts()).slice(1)).toEqual([String(stored!.events), '0']);
     await screenshot(page, 'account-holdings');
     await page.getByRole('link', { name: 'Audit log', exact: true }).last().click();
     await page.getByRole('table', { name: 'Audit log' }).waitFor();

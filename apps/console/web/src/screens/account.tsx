@@ -1,12 +1,16 @@
 import { useState } from 'react';
 import { Link, useNavigate, useParams } from 'react-router';
 import { ACCOUNTS } from '../api/managed';
+import { useOperatorsHome } from '../api/operators-home';
 import { useSession } from '../api/session';
 import type { Account, PutAccount } from '../api/types';
+import { formatMoment, formatNumber } from '../format';
+import { Ago } from '../parts/ago';
 import { TextArea, TextField } from '../parts/fields';
 import { Keys } from '../parts/keys';
+import { Loaded } from '../parts/loaded';
 import { LogoField } from '../parts/logo-field';
-import { Screen } from '../parts/screen';
+import { Card, Screen } from '../parts/screen';
 import { ResourceEditor } from '../parts/resource-editor';
 import { ViewAsClient } from '../parts/view-as-client';
 import { slugOf } from '../slug';
@@ -73,7 +77,19 @@ export default function AccountScreen() {
         )
       }
     >
-      {id !== null && <Holdings accountId={id} />}
+      {id !== null && (
+        <>
+          <Traffic accountId={id} />
+          <Holdings accountId={id} />
+          <Keys
+            path={`/api/token/admin/accounts/${encodeURIComponent(id)}/keys`}
+            roles={['USER', 'JOURNEY', 'ADMIN']}
+            ownKeyId={keyId}
+          />
+          <People accountId={id} />
+          <h2>{t.settings}</h2>
+        </>
+      )}
       <ResourceEditor<Account, Draft, PutAccount>
         key={accountId}
         kind={ACCOUNTS}
@@ -159,16 +175,45 @@ export default function AccountScreen() {
         )}
         onSaved={(saved) => id === null && void navigate(`/accounts/${encodeURIComponent(saved)}`)}
       />
-      {id !== null && (
-        <>
-          <Keys
-            path={`/api/token/admin/accounts/${encodeURIComponent(id)}/keys`}
-            roles={['USER', 'JOURNEY', 'ADMIN']}
-            ownKeyId={keyId}
-          />
-          <People accountId={id} />
-        </>
-      )}
     </Screen>
+  );
+}
+
+/** What the account tracks now. */
+function Traffic({ accountId }: { accountId: string }) {
+  const home = useOperatorsHome();
+  return (
+    <Card title={t.traffic} note={t.trafficNote}>
+      <Loaded query={home} lines={3}>
+        {({ traffic }) => {
+          const own = traffic.find(({ account_id }) => account_id === accountId);
+          const last = own?.last_event_at ?? null;
+          const facts = [
+            [
+              texts.operatorsHome.lastEvent,
+              last ? (
+                <>
+                  <Ago moment={last} /> ({formatMoment(last)})
+                </>
+              ) : (
+                texts.none
+              ),
+            ],
+            [texts.operatorsHome.week, formatNumber(own?.events ?? 0)],
+            [texts.operatorsHome.weekBefore, formatNumber(own?.events_before ?? 0)],
+          ] as const;
+          return (
+            <dl className="facts">
+              {facts.map(([name, value]) => (
+                <div key={name}>
+                  <dt>{name}</dt>
+                  <dd>{value}</dd>
+                </div>
+              ))}
+            </dl>
+          );
+        }}
+      </Loaded>
+    </Card>
   );
 }

@@ -2,10 +2,11 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
 import { get } from '../api/http';
 import { ACCOUNTS, pathOf, PERKS, POOLS } from '../api/managed';
+import { useOperatorsHome } from '../api/operators-home';
 import { allOf } from '../api/perkway';
 import { useSession } from '../api/session';
 import { runsOutIn, useLowStock } from '../api/stock';
-import type { CardStock, Health, LowCodes, OperatorsHome as Home } from '../api/types';
+import type { CardStock, Health, LowCodes } from '../api/types';
 import { isClearChange } from '../contributions';
 import {
   formatChange,
@@ -44,11 +45,7 @@ const isSilent = ({ day, dayBefore, lastEvent, dayTo }: Row) =>
 
 export default function OperatorsHome() {
   const live = useLiveInterval();
-  const home = useQuery({
-    queryKey: ['operators-home'],
-    queryFn: ({ signal }) => get<Home>('/api/operators-home', undefined, signal),
-    ...live,
-  });
+  const home = useOperatorsHome();
   const accounts = useQuery({
     queryKey: ['all', 'accounts'],
     queryFn: () => allOf(ACCOUNTS.list({ limit: 200 })),

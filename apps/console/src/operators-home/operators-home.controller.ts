@@ -48,14 +48,16 @@ export class OperatorsHomeController {
       from: timeOf(from)!,
       to: timeOf(to)!,
       day_to: timeOf(dayTo)!,
-      traffic: accounts.map(({ account, events, eventsBefore, dayEvents, dayEventsBefore, lastAt = null }) => ({
-        account_id: account,
-        events,
-        events_before: eventsBefore,
-        day_events: dayEvents,
-        day_events_before: dayEventsBefore,
-        last_event_at: timeOf(lastAt),
-      })),
+      traffic: accounts.map(
+        ({ account, events, eventsBefore, dayEvents, dayEventsBefore, lastAt = null }) => ({
+          account_id: account,
+          events,
+          events_before: eventsBefore,
+          day_events: dayEvents,
+          day_events_before: dayEventsBefore,
+          last_event_at: timeOf(lastAt),
+        }),
+      ),
       webhooks: webhooks.map(toDto),
       has_webhooks: hasEnabled,
     };

@@ -1132,7 +1132,9 @@ it("shows the stored events of each account on the operators' home", async () =>
         await page.getByRole('table', { name: 'Traffic' }).waitFor();
         const { tables } = await readScreen(page);
         // Weeks of whole hours, the current one included. Days without it.
-        const rows = await stage.fleet.database.query<Record<string, number> & { account_id: string; last: Date }>(
+        const rows = await stage.fleet.database.query<
+          Record<string, number> & { account_id: string; last: Date }
+        >(
           `with hours as (select date_trunc('hour', now()) as hour),
            aged as (
              select account_id, occurred_at, occurred_at >= hour - interval '7 days' + interval '1 hour' as is_week,
@@ -1153,7 +1155,9 @@ it("shows the stored events of each account on the operators' home", async () =>
              [row.querySelector('a').textContent, row.querySelector('time').dateTime]))`,
         );
         expect(lastEvents).toEqual(
-          Object.fromEntries(rows.map(({ account_id, last }) => [`Name of ${account_id}`, last.toISOString()])),
+          Object.fromEntries(
+            rows.map(({ account_id, last }) => [`Name of ${account_id}`, last.toISOString()]),
+          ),
         );
         const shown = tables.Traffic!.rows.map(([name, day, dayBefore, , week, weekBefore]) => [
           ...[name!, day!, dayBefore!, week!, weekBefore!],

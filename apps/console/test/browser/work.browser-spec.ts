@@ -851,9 +851,18 @@ describe('an operator', () => {
     await page.getByRole('heading', { level: 1, name: 'Operations' }).waitFor();
     await page.locator('[data-findings]').waitFor();
     // This fleet has neither `links` nor a page that the console knows.
-    expect(await page.innerText('[data-findings]')).toMatch(
-      /^Links and allocation-page are unhealthy, \d+ card values are low, 2 webhooks fail, 2 webhooks were disabled by Perkway and 1 account has no more events\.$/,
+    const alarms = (await page.locator('.alarms li').allInnerTexts()).map((text) =>
+      text.replaceAll(/\s+/g, ' '),
     );
+    const [first, second, ...others] = alarms;
+    expect(first).toBe('Critical Links and allocation-page are down');
+    expect(second).toMatch(/^Critical 1 account has no more events$/);
+    for (const alarm of [
+      /^Critical \d+ card values? (has run out or lasts|have run out or last) under 3 days$/,
+      /^Warning 2 webhooks fail the first since \d+ \w+ \d{4}, \d\d:\d\d$/,
+      /^Warning 2 webhooks were disabled by Perkway the first since \d+ \w+ \d{4}, \d\d:\d\d$/,
+    ])
+      expect(others).toContainEqual(expect.stringMatching(alarm));
     const lowStock = await rowsOf(page, 'Low stock');
     const tomorrow = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' });
     expect(lowStock).toContain(
@@ -936,8 +945,10 @@ describe('an operator', () => {
       ...['Gone', 'Fast', 'Codes', 'Few'],
     ]);
     expect(await rowsOf(page, 'Low, without recent links')).toHaveLength(1);
-    expect(await page.innerText('[data-findings]')).toContain('3 card values are low');
-    expect(await page.innerText('[data-findings]')).toContain('1 account has no more events');
+    const alarms = async () => (await page.locator('.alarms').innerText()).replaceAll(/\s+/g, ' ');
+    expect(await alarms()).toContain('Critical 2 card values have run out or last under 3 days');
+    expect(await alarms()).toContain('Warning 1 card value is low');
+    expect(await alarms()).toMatch(/Critical 1 account has no more events since \d+ \w+ \d{4}, \d\d:00/);
     const theirRow = async () => (await rowsOf(page, 'Traffic')).find((row) => row.includes(theirs));
     expect(await theirRow()).toMatch(/No more events Last event [23] hours ago 0 150 −100%/);
     // They are back, within the hour that the day leaves out.
@@ -945,9 +956,9 @@ describe('an operator', () => {
     await stage.goto(page, '/home');
     await page.locator('[data-findings]').waitFor();
     expect(await theirRow()).toMatch(/Last event (now|\d+ minutes? ago) 0 150 −100%/);
-    expect(await page.innerText('[data-findings]')).not.toContain('no more events');
+    expect(await alarms()).not.toContain('no more events');
     // The greatest loss first.
-    expect(await page.innerText('[data-findings]')).toMatch(
+    expect(await alarms()).toMatch(
       new RegExp(
         `Name of ${theirs} has 90% fewer events than the week before.* Name of ${mine} has 70% fewer events than the week before`,
       ),
@@ -959,7 +970,7 @@ describe('an operator', () => {
     );
     expect([lowStock!.width, failing!.width]).toEqual([traffic!.width, traffic!.width]);
     await page
-      .locator('.headline')
+      .locator('.alarms')
       .getByRole('link', { name: `Name of ${mine} has` })
       .click();
     await page.getByRole('heading', { level: 1, name: `Name of ${mine}` }).waitFor();

@@ -42,7 +42,7 @@ export function formatExactMoment(moment: string): string {
 
 const list = new Intl.ListFormat();
 export const formatList = (parts: string[]) => list.format(parts);
-const capitalized = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+export const capitalized = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 /** Returns a sentence in pieces, each with the index of its part; what stands between parts has none. */
 export function sentencePieces(parts: string[]): { text: string; part?: number }[] {
   let part = 0;

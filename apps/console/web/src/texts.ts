@@ -6,6 +6,9 @@ import { formatList, formatNumber, NONE, pluralOf } from './format';
 /** Stands for a dimension that an event does not have, such as its source. */
 const NO_VALUE = '(none)';
 
+/** Stock that lasts fewer days is urgent. */
+export const URGENT_STOCK_DAYS = 3;
+
 export const texts = {
   product: 'Perkway',
   starting: 'Getting your numbers…',
@@ -1184,10 +1187,16 @@ export const texts = {
   operatorsHome: {
     intro: 'What needs attention, and the traffic of every account.',
     quiet: 'Nothing needs attention.',
+    severities: { critical: 'Critical', warning: 'Warning' },
+    beganAt: (when: string, count: number) => `${pluralOf(count, 'since', 'the first since')} ${when}`,
     stock: (count: number) => `${count} ${pluralOf(count, 'card value is', 'card values are')} low`,
+    urgentStock: (count: number) =>
+      `${count} ${pluralOf(count, 'card value has run out or lasts', 'card values have run out or last')} under ${URGENT_STOCK_DAYS} days`,
     webhooks: (count: number) => `${count} ${pluralOf(count, 'webhook fails', 'webhooks fail')}`,
     disabledWebhooks: (count: number) =>
       `${count} ${pluralOf(count, 'webhook was', 'webhooks were')} disabled by Perkway`,
+    urgentCodes: (count: number) =>
+      `the single-use codes of ${count} ${pluralOf(count, 'perk', 'perks')} have run out or last under ${URGENT_STOCK_DAYS} days`,
     codes: (count: number) => `the single-use codes of ${count} ${pluralOf(count, 'perk', 'perks')} run low`,
     fell: (account: string, share: string) => `${account} has ${share} fewer events than the week before`,
     moreFell: (count: number) =>
@@ -1534,7 +1543,8 @@ export const texts = {
   health: {
     intro: 'Refreshed every five seconds.',
     good: (count: number) => `All ${count} apps are up, and no event is late.`,
-    unhealthy: (apps: string, count: number) => `${apps} ${pluralOf(count, 'is', 'are')} unhealthy`,
+    down: (apps: string, count: number) => `${apps} ${pluralOf(count, 'is', 'are')} down`,
+    degraded: (apps: string, count: number) => `${apps} ${pluralOf(count, 'is', 'are')} degraded`,
     outboxLate: (apps: string) => `events have waited in the outbox of ${apps} for over five minutes`,
     inMemory: (apps: string) => `events of ${apps} are in memory only`,
     consumerLate: (apps: string) => `${apps} stores events over five minutes late`,

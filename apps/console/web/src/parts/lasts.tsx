@@ -1,6 +1,6 @@
 import { LOW_STOCK_DAYS } from '@perkway/domain/low-stock';
 import type { CardStock } from '../api/types';
-import { texts } from '../texts';
+import { texts, URGENT_STOCK_DAYS } from '../texts';
 
 const t = texts.giftCards;
 
@@ -10,6 +10,7 @@ export function Lasts({ stock }: { stock: Pick<CardStock, 'available' | 'days_le
   const { available, days_left } = stock;
   if (available === 0) return <span className="badge bad">{t.noneLeft}</span>;
   if (days_left === null) return <span className="hint">{t.noPace}</span>;
-  const tone = days_left < 3 ? 'badge bad' : days_left < LOW_STOCK_DAYS ? 'badge warn' : undefined;
+  const tone =
+    days_left < URGENT_STOCK_DAYS ? 'badge bad' : days_left < LOW_STOCK_DAYS ? 'badge warn' : undefined;
   return <span className={tone}>{t.daysLeft(days_left)}</span>;
 }

@@ -32,7 +32,7 @@ export default function Health() {
           return (
             <>
               <p className="headline" role="status">
-                {findings.length === 0 ? t.good(apps.length) : sentenceOf(findings)}
+                {findings.length === 0 ? t.good(apps.length) : sentenceOf(findings.map(({ text }) => text))}
               </p>
               <Card title={t.apps} note={t.checked(formatExactMoment(checked_at))}>
                 <Table

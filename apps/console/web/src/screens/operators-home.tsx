@@ -9,6 +9,7 @@ import { runsOutIn, useLowStock } from '../api/stock';
 import type { CardStock, Health, LowCodes } from '../api/types';
 import { isClearChange } from '../contributions';
 import {
+  capitalized,
   formatChange,
   formatDate,
   formatMoment,
@@ -16,7 +17,6 @@ import {
   formatNumber,
   formatRate,
   formatShare,
-  sentencePieces,
 } from '../format';
 import { Ago } from '../parts/ago';
 import { Change } from '../parts/change';
@@ -26,8 +26,8 @@ import { Loaded } from '../parts/loaded';
 import { Card, Screen } from '../parts/screen';
 import { Table, type Column } from '../parts/table';
 import { ViewAsClient } from '../parts/view-as-client';
-import { texts } from '../texts';
-import { healthFindings } from './health-findings';
+import { texts, URGENT_STOCK_DAYS } from '../texts';
+import { healthFindings, type Finding } from './health-findings';
 import { WebhookStates } from './webhook-states';
 
 const t = texts.operatorsHome;
@@ -35,7 +35,7 @@ const DAY_MS = 86_400_000;
 const WEEK_MS = 7 * DAY_MS;
 /** With fewer events on the day before, a day without any is usual. */
 const BUSY = 100;
-/** Accounts that lost half of at least BUSY events, if chance does not explain it. The headline names the first ones. */
+/** Accounts that lost half of at least BUSY events, if chance does not explain it. The alarms name the first ones. */
 const hasFallen = ({ week, weekBefore }: Row) =>
   weekBefore >= BUSY && week <= weekBefore / 2 && isClearChange(week, weekBefore);
 const NAMED = 3;
@@ -76,29 +76,39 @@ export default function OperatorsHome() {
     .filter(({ id, week, weekBefore }) => id !== ownAccount || week + weekBefore > 0)
     .sort((one, other) => other.week - one.week);
   const nameOf = (account: string) => accounts.data?.find(({ id }) => id === account)?.name ?? account;
-  const disabled = home.data?.webhooks.filter(({ disabled_at }) => disabled_at !== null).length ?? 0;
   const isKnown = [home, accounts, stock, codes, health].every(({ data }) => data !== undefined);
   const silent = traffic?.filter(isSilent) ?? [];
   const fallen = (traffic ?? [])
     .filter((row) => hasFallen(row) && !isSilent(row))
     .sort((one, other) => changeOf(one.week, one.weekBefore) - changeOf(other.week, other.weekBefore));
   const toAccounts = (rows: Row[]) => (rows.length === 1 ? pathOf(ACCOUNTS, rows[0]!.id) : '#traffic');
-  const counted: [number, (count: number) => string, to: string][] = [
-    [stock.data?.filter(isRunningOut).length ?? 0, t.stock, '#low-stock'],
-    [codes.data?.filter(isRunningOut).length ?? 0, t.codes, '#low-stock'],
-    [(home.data?.webhooks.length ?? 0) - disabled, t.webhooks, '#failing-webhooks'],
-    [disabled, t.disabledWebhooks, '#failing-webhooks'],
-    [silent.length, t.silent, toAccounts(silent)],
-    [Math.max(0, fallen.length - NAMED), t.moreFell, '#traffic'],
-  ];
-  const findings = [
-    ...(health.data ? healthFindings(health.data) : []).map((text) => ({ text, to: '/health' })),
+  const webhooks = home.data?.webhooks ?? [];
+  const alarms: Alarm[] = [
+    ...(health.data ? healthFindings(health.data) : []).map((finding) => ({ ...finding, to: '/health' })),
+    ...alarmOf('critical', t.silent, toAccounts(silent), silent, ({ lastEvent }) => lastEvent),
     ...fallen.slice(0, NAMED).map(({ id, name, week, weekBefore }) => ({
+      severity: 'warning' as const,
       text: t.fell(name, formatShare(weekBefore - week, weekBefore)!),
       to: pathOf(ACCOUNTS, id),
     })),
-    ...counted.flatMap(([count, text, to]) => (count > 0 ? [{ text: text(count), to }] : [])),
-  ];
+    ...alarmOf('warning', t.moreFell, '#traffic', fallen.slice(NAMED)),
+    ...stockAlarms(t.urgentStock, t.stock, stock.data),
+    ...stockAlarms(t.urgentCodes, t.codes, codes.data),
+    ...alarmOf(
+      'warning',
+      t.webhooks,
+      '#failing-webhooks',
+      webhooks.filter(({ disabled_at }) => disabled_at === null),
+      ({ failing_since }) => failing_since,
+    ),
+    ...alarmOf(
+      'warning',
+      t.disabledWebhooks,
+      '#failing-webhooks',
+      webhooks.filter(({ disabled_at }) => disabled_at !== null),
+      ({ disabled_at }) => disabled_at,
+    ),
+  ].sort((one, other) => Number(one.severity === 'warning') - Number(other.severity === 'warning'));
 
   return (
     <Screen
@@ -111,9 +121,9 @@ export default function OperatorsHome() {
       }
     >
       {isKnown && (
-        <p className="headline" role="status" data-findings={findings.length}>
-          {findings.length === 0 ? t.quiet : <Findings of={findings} />}
-        </p>
+        <div role="status" data-findings={alarms.length}>
+          {alarms.length === 0 ? <p className="headline">{t.quiet}</p> : <Alarms of={alarms} />}
+        </div>
       )}
       <Loaded query={home} lines={8}>
         {({ from, to, day_to }) => (
@@ -161,22 +171,54 @@ export default function OperatorsHome() {
   );
 }
 
-/** A sentence whose parts lead to what they name. */
-const Findings = ({ of }: { of: { text: string; to: string }[] }) =>
-  sentencePieces(of.map(({ text }) => text)).map(({ text, part }, index) => {
-    if (part === undefined) return text;
-    const { to } = of[part]!;
-    // A part of this screen is no other location.
-    return to.startsWith('#') ? (
-      <a key={index} href={to}>
-        {text}
-      </a>
-    ) : (
-      <Link key={index} to={to}>
-        {text}
-      </Link>
-    );
-  });
+interface Alarm extends Finding {
+  to: string;
+  /** How many it is about. */
+  count?: number;
+}
+
+/** Returns one alarm about all rows, or none. @param beginOf when the alarm of a row began */
+function alarmOf<T>(
+  severity: Finding['severity'],
+  text: (count: number) => string,
+  to: string,
+  rows: T[],
+  beginOf?: (row: T) => string | null,
+): Alarm[] {
+  const begins = rows.flatMap((row) => Date.parse(beginOf?.(row) ?? '') || []);
+  const since = begins.length > 0 ? Math.min(...begins) : undefined;
+  return rows.length === 0 ? [] : [{ severity, text: text(rows.length), to, count: rows.length, since }];
+}
+
+/** Returns an alarm about what runs out in days, and one about the rest. */
+function stockAlarms(
+  urgentText: (count: number) => string,
+  text: (count: number) => string,
+  stocks: Stock[] = [],
+): Alarm[] {
+  const days = stocks.map(runsOutIn).filter((one) => one !== null);
+  const [urgent, later] = [true, false].map((is) => days.filter((one) => one < URGENT_STOCK_DAYS === is));
+  return [
+    ...alarmOf('critical', urgentText, '#low-stock', urgent!),
+    ...alarmOf('warning', text, '#low-stock', later!),
+  ];
+}
+
+/** What needs attention, the critical first; each leads to what it names. */
+const Alarms = ({ of }: { of: Alarm[] }) => (
+  <ul className="alarms">
+    {of.map(({ severity, text, to, since, count = 1 }) => (
+      <li key={text}>
+        <span className={`badge ${severity === 'critical' ? 'bad' : 'warn'}`}>{t.severities[severity]}</span>{' '}
+        {/* A part of this screen is no other location. */}
+        {to.startsWith('#') ? <a href={to}>{capitalized(text)}</a> : <Link to={to}>{capitalized(text)}</Link>}
+        {since !== undefined && <span className="hint"> {t.beganAt(formatMoment(since), count)}</span>}
+      </li>
+    ))}
+  </ul>
+);
+
+type Stock = Pick<CardStock, 'available' | 'per_day'>;
 
 interface LowRow extends Pick<CardStock, 'available' | 'days_left' | 'per_day'> {
   to: string;
@@ -238,7 +280,7 @@ function LowStock({ cards, perks, nameOf }: LowStockProps) {
   );
 }
 
-const isRunningOut = (stock: Pick<CardStock, 'available' | 'per_day'>) => runsOutIn(stock) !== null;
+const isRunningOut = (stock: Stock) => runsOutIn(stock) !== null;
 function runsOutOn(stock: LowRow): string {
   const days = runsOutIn(stock)!;
   return days === 0 ? texts.none : formatDate(Date.now() + days * DAY_MS);

@@ -465,6 +465,16 @@ describe('an operator', () => {
     await page.getByText(`/admin/campaigns/${account}-launch`).first().waitFor();
     expect(await page.content()).not.toContain(key);
     await screenshot(page, 'audit-log');
+    // The import is one row, or two if it crossed a minute, and opens to its ten entries.
+    await page.getByLabel('Kind').selectOption('Perks');
+    const runs = page.getByRole('button', { name: /^Created perk, \d+ times$/ });
+    const perks = page.getByRole('link', { name: /^Created perk Half price \d+$/ });
+    await runs.first().waitFor();
+    expect(await perks.count()).toBeLessThan(5);
+    for (const run of await runs.all()) await run.click();
+    await waitFor(async () => (await perks.count()) === 10, 'an entry for each perk');
+    await page.getByRole('link', { name: 'Created perk Half price 7', exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: 'Half price 7' }).waitFor();
 
     // The new client can use the console at once.
     const clients = await stage.window();

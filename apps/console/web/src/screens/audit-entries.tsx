@@ -1,8 +1,13 @@
 import { differences } from '@perkway/catalogue/differences';
 import { useInfiniteQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Link } from 'react-router';
 import { get, type Page } from '../api/http';
-import type { AuditEntry, AuditQuery } from '../api/types';
-import { formatMomentToSecond } from '../format';
+import { ACCOUNTS, CAMPAIGNS, CATEGORIES, COLLECTIONS, LIMITS, PERKS, POOLS } from '../api/managed';
+import { useSession } from '../api/session';
+import type { AuditEntry, AuditQuery, Session } from '../api/types';
+import { actionOf, runsOf } from '../audit-runs';
+import { formatMomentToSecond, formatNumber } from '../format';
 import { Differences } from '../parts/differences';
 import { Empty } from '../parts/loaded';
 import { Pages } from '../parts/pages';
@@ -24,8 +29,14 @@ function nameIn(state: State): string | undefined {
 /** A first save has no state before. A state that could not be read is missing, too, but then the times differ. */
 const isNew = ({ before, after }: AuditEntry) => before === null && after?.created_at === after?.updated_at;
 
+interface Words {
+  sentence: string;
+  /** What entries of a run have in common. */
+  action: string;
+}
+
 /** Describes a change in words, with the name of the object where one of the entries has it. */
-function sentenceOf(entry: AuditEntry, names: ReadonlyMap<string, string>): string | undefined {
+function wordsOf(entry: AuditEntry, names: ReadonlyMap<string, string>): Words | undefined {
   const { action, path } = entry;
   const call = `${action} ${path.replaceAll('%40', '@')}`;
   const [pattern, sentence] = t.done.find(([known]) => known.test(call)) ?? [];
@@ -34,7 +45,22 @@ function sentenceOf(entry: AuditEntry, names: ReadonlyMap<string, string>): stri
   const name = id && names.get(id);
   const text =
     action === 'PUT' ? sentence!.replace(/^Saved/, isNew(entry) ? t.created : t.changed) : sentence!;
-  return call.replace(pattern, name ? text.replace('$1', () => name.replaceAll('$', '$$$$')) : text);
+  const done = call.replace(pattern, name ? text.replace('$1', () => name.replaceAll('$', '$$$$')) : text);
+  return { sentence: done, action: actionOf(text, done) };
+}
+
+const KINDS = [ACCOUNTS, CAMPAIGNS, CATEGORIES, COLLECTIONS, LIMITS, PERKS, POOLS];
+/** The screen of the object, if it has one for this session. What is deleted has none. */
+function screenOf({ action, path, account_id }: AuditEntry, session: Session): string | undefined {
+  const [, name, id] = /\/([a-z-]+)\/([^/]+)/.exec(path.replace(/^\/admin(?=\/)/, '')) ?? [];
+  if (!id || (action === 'DELETE' && path.endsWith(`/${name}/${id}`))) return undefined;
+  const own: Record<string, string> = {
+    webhooks: `/integration/webhooks/${id}`,
+    'reward-links': `/reward-links?link=${id}`,
+  };
+  if (session.accountId === account_id && own[name!]) return own[name!];
+  const kind = KINDS.find((one) => one.name === name);
+  return kind && session.role === 'ADMIN' ? `${kind.path}/${id}` : undefined;
 }
 
 const MANAGED = /\/admin\/[^/]+\/([^/]+)/;
@@ -49,7 +75,13 @@ function namesIn(entries: AuditEntry[]): ReadonlyMap<string, string> {
   return names;
 }
 
-/** Lists the entries of the audit log that match, newest first. */
+/** An entry, or a run of them that stands for its newest one. */
+interface Row {
+  entry: AuditEntry;
+  run: { title: string; count: number } | null;
+}
+
+/** Lists the entries of the audit log that match, newest first. Runs of the same action are one row that opens. */
 export function AuditEntries({ caption, filters }: { caption: string; filters: AuditQuery }) {
   const log = useInfiniteQuery({
     queryKey: ['audit-log', filters],
@@ -59,24 +91,38 @@ export function AuditEntries({ caption, filters }: { caption: string; filters: A
     getNextPageParam: ({ next_cursor }) => next_cursor,
     staleTime: 0,
   });
+  const session = useSession();
+  /** Ids of the newest entries of runs that are open. */
+  const [opened, setOpened] = useState<readonly string[]>([]);
+  // An object's own entries show what changed in each.
+  const isOfObject = filters.object !== undefined;
   return (
     <div className="stack">
       <Pages
         query={log}
         empty={<Empty title={Object.values(filters).some(Boolean) ? t.emptyTitle : t.emptyUnfiltered} />}
       >
-        {(rows) => {
-          const names = namesIn(rows);
+        {(entries) => {
+          const names = namesIn(entries);
+          const runs = runsOf(entries, (entry) => (isOfObject ? undefined : wordsOf(entry, names)?.action));
+          const rows = runs.flatMap(({ title, entries: of }): Row[] => {
+            const single = of.map((entry) => ({ entry, run: null }));
+            if (title === null) return single;
+            const head = { entry: of[0]!, run: { title, count: of.length } };
+            return opened.includes(of[0]!.id) ? [head, ...single] : [head];
+          });
+          const toggle = (id: string) =>
+            setOpened(opened.includes(id) ? opened.filter((one) => one !== id) : [...opened, id]);
           return (
             <Table
               caption={caption}
               rows={rows}
-              keyOf={({ id }) => id}
+              keyOf={({ entry, run }) => `${entry.id}${run ? ' run' : ''}`}
               columns={[
                 {
                   name: t.when,
                   isHead: true,
-                  cell: ({ at }) => (
+                  cell: ({ entry: { at } }) => (
                     <time className="nowrap" dateTime={at}>
                       {formatMomentToSecond(at)}
                     </time>
@@ -84,7 +130,7 @@ export function AuditEntries({ caption, filters }: { caption: string; filters: A
                 },
                 {
                   name: t.who,
-                  cell: ({ actor, person, account_id }) => (
+                  cell: ({ entry: { actor, person, account_id } }) => (
                     <>
                       {person ?? t.byKey(actor)}
                       <br />
@@ -94,35 +140,50 @@ export function AuditEntries({ caption, filters }: { caption: string; filters: A
                 },
                 {
                   name: t.what,
-                  cell: (entry) => (
-                    <>
-                      {sentenceOf(entry, names)}
-                      <br />
-                      <code className="hint">
-                        {entry.action} {entry.host} {entry.path}
-                      </code>
-                    </>
-                  ),
+                  cell: ({ entry, run }) => {
+                    if (run)
+                      return (
+                        <button
+                          type="button"
+                          className="link-button"
+                          aria-expanded={opened.includes(entry.id)}
+                          onClick={() => toggle(entry.id)}
+                        >
+                          {t.times(run.title, formatNumber(run.count))}
+                        </button>
+                      );
+                    const sentence = wordsOf(entry, names)?.sentence;
+                    const to = screenOf(entry, session);
+                    const call = `${entry.action} ${entry.host} ${entry.path}`;
+                    return (
+                      <>
+                        {to ? <Link to={to}>{sentence ?? call}</Link> : sentence}
+                        <br />
+                        <code className="hint">{call}</code>
+                      </>
+                    );
+                  },
                 },
                 {
                   name: t.outcome,
-                  cell: ({ status }) =>
+                  cell: ({ entry: { status }, run }) =>
                     status === null ? (
                       <span className="badge warn">{t.outcomes.unknown}</span>
                     ) : status >= 400 ? (
-                      <span className="badge bad">{t.rejected(status)}</span>
+                      <span className="badge bad">{run ? t.outcomes.rejected : t.rejected(status)}</span>
                     ) : (
                       t.outcomes.done
                     ),
                 },
                 {
                   name: t.changes,
-                  cell: ({ before, after }) => {
+                  cell: ({ entry: { before, after }, run }) => {
+                    if (run) return null;
                     const all = differences(before, after);
                     return all.length === 0 ? (
                       <span className="hint">{t.noChanges}</span>
                     ) : (
-                      <details open={filters.object !== undefined}>
+                      <details open={isOfObject}>
                         <summary>{t.count(all.length)}</summary>
                         <Differences of={all.slice(0, SHOWN)} />
                       </details>

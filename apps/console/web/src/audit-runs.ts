@@ -1,0 +1,48 @@
+/** What runs are made by. */
+interface Entry {
+  at: string;
+  account_id: string;
+  actor: string;
+  person: string | null;
+  status: number | null;
+}
+
+/** Fewer entries than this stay single. */
+const RUN = 3;
+
+/** Entries that follow each other, of the same action by the same author in the same minute. */
+export interface Run<T> {
+  /** What all of them did, such as `Created perk`; null for a single entry. */
+  title: string | null;
+  entries: T[];
+}
+
+/**
+ * Returns what entries of one run have in common: the sentence without the id or name at its end, where the word before it
+ * names a kind; otherwise the whole sentence.
+ * @param template such as `Created perk $1`
+ */
+export const actionOf = (template: string, sentence: string): string =>
+  / (?!of |for |from )\w+ \$1$/.test(template) ? template.slice(0, -' $1'.length) : sentence;
+
+/** Groups entries, newest first, into runs. @param actionOf undefined for entries that stay single */
+export function runsOf<T extends Entry>(entries: T[], actionOf: (entry: T) => string | undefined): Run<T>[] {
+  const keyOf = (entry: T) => {
+    const action = actionOf(entry);
+    const { at, account_id, actor, person, status } = entry;
+    const isDone = status === null ? null : status < 400;
+    return action && JSON.stringify([action, at.slice(0, 16), account_id, person ?? actor, isDone]);
+  };
+  const runs: { key: string | undefined; entries: T[] }[] = [];
+  for (const entry of entries) {
+    const key = keyOf(entry);
+    const last = runs.at(-1);
+    if (last && key !== undefined && last.key === key) last.entries.push(entry);
+    else runs.push({ key, entries: [entry] });
+  }
+  return runs.flatMap(({ entries: run }): Run<T>[] =>
+    run.length >= RUN
+      ? [{ title: actionOf(run[0]!)!, entries: run }]
+      : run.map((entry) => ({ title: null, entries: [entry] })),
+  );
+}

@@ -540,6 +540,14 @@ describe('an operator', () => {
     const mark = randomUUID().slice(0, 8);
     const id = `velt-${mark}-to-go-slow-rides-for-two`;
     const page = await stage.signIn(context, ADMIN_KEY, '/catalogue');
+    await page.getByRole('table', { name: 'Perks' }).waitFor();
+    await waitFor(
+      async () =>
+        (await page.getByRole('row', { name: 'Harbour offer 1' }).innerText())
+          .replaceAll(/\s+/g, ' ')
+          .includes('Harbour offer 1 partner Outdoors'),
+      'the category of the perk',
+    );
     await page.getByRole('link', { name: 'New perk' }).click();
     await page.getByLabel('Title', { exact: true }).fill('Slow rides for two');
     // A perk of a partner whose name is the beginning of the new one, under an id that is not made of it.
@@ -1063,8 +1071,10 @@ describe('an operator', () => {
     await holdings.getByRole('link', { name: 'Pools', exact: true }).click();
     await page.getByRole('table', { name: 'All pools' }).waitFor();
     expect(await rowsOf(page, 'All pools')).toEqual([
-      expect.stringMatching(`^Foreign voucher Low: €25, FR has 5 ${pool.slice(0, 8)} .*${account}`),
+      expect.stringMatching(`^Foreign voucher ${pool.slice(0, 8)} Low: €25, FR has 5 .*${account}`),
     ]);
+    // No column is cut at this width, 1,280 px.
+    expect(await page.getByText('Scroll sideways to see all columns').count()).toBe(0);
     await page.getByLabel('Account').fill('');
     await page.getByRole('link', { name: 'Harbour voucher' }).waitFor();
     await page.getByLabel('Search').fill(pool);

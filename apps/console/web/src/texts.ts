@@ -1364,6 +1364,8 @@ export const texts = {
       'Made from the title. You may type another. Reports and pages may rely on it, so do not change it later.',
     metadata: 'Keywords',
     metadataHint: 'For the search on pages. Words, separated by spaces.',
+    codes: 'Code',
+    singleUse: 'One per customer',
     partner: 'Partner',
     partnerId: 'Partner id',
     banner: 'Banner URL',

@@ -38,7 +38,7 @@ export function ResourceList<T extends { id: string | number; owner?: string; up
     cell: ({ owner: id = '' }) => <AccountLink id={id} />,
   };
   return (
-    <Card>
+    <Card className="dense">
       <div className="stack">
         <div className={kind.isOwned ? 'form filters' : undefined} role="search">
           <TextField

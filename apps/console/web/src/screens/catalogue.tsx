@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { Link, Navigate, NavLink, Route, Routes, useNavigate, useParams } from 'react-router';
-import { CATEGORIES, COLLECTIONS, PERKS } from '../api/managed';
+import { CATEGORIES, COLLECTIONS, PERKS, useAll } from '../api/managed';
+import { formatList } from '../format';
 import { lazy } from '../parts/lazy';
 import { PerkPicture } from '../parts/perk-picture';
 import type { EditorProps } from '../parts/resource-editor';
@@ -101,30 +102,40 @@ function Frame({ create, children }: { create?: { to: string; label: string }; c
   );
 }
 
-const Perks = () => (
-  <Frame create={{ to: '/catalogue/perks/new', label: t.newPerk }}>
-    <ResourceList
-      kind={PERKS}
-      caption={t.perks}
-      columns={[
-        {
-          name: t.title,
-          isHead: true,
-          cell: ({ id, title, partner, media }) => (
-            <span className="with-picture">
-              <PerkPicture src={media.logo ?? media.banner} name={partner.name} />
-              <span>
-                <Link to={`/catalogue/perks/${encodeURIComponent(id)}`}>{title}</Link>
+const Perks = () => {
+  const categories = useAll(CATEGORIES).data ?? [];
+  const categoryOf = (id: number) => categories.find((one) => one.id === id)?.name ?? String(id);
+  return (
+    <Frame create={{ to: '/catalogue/perks/new', label: t.newPerk }}>
+      <ResourceList
+        kind={PERKS}
+        caption={t.perks}
+        columns={[
+          {
+            name: t.title,
+            isHead: true,
+            cell: ({ id, title, partner, media }) => (
+              <span className="with-picture">
+                <PerkPicture src={media.logo ?? media.banner} name={partner.name} />
+                <span>
+                  <Link to={`/catalogue/perks/${encodeURIComponent(id)}`}>{title}</Link>
+                </span>
               </span>
-            </span>
-          ),
-        },
-        { name: texts.editor.id, cell: ({ id }) => <code>{id}</code> },
-        { name: t.partner, cell: ({ partner }) => partner.name },
-      ]}
-    />
-  </Frame>
-);
+            ),
+          },
+          { name: texts.editor.id, cell: ({ id }) => <code>{id}</code> },
+          { name: t.partner, cell: ({ partner }) => partner.name },
+          { name: t.categories, cell: ({ categories: ids }) => formatList(ids.map(categoryOf)) },
+          {
+            name: t.codes,
+            cell: ({ is_coupon_perk, coupon }) =>
+              is_coupon_perk ? t.singleUse : coupon ? <code>{coupon}</code> : texts.none,
+          },
+        ]}
+      />
+    </Frame>
+  );
+};
 
 const Categories = () => (
   <Frame create={{ to: '/catalogue/categories/new', label: t.newCategory }}>

@@ -19,7 +19,7 @@ function Low({ stocks }: { stocks: CardStock[] }) {
   if (!least) return null;
   const { denomination, currency, country, available } = least;
   return (
-    <span className={`badge ${available === 0 ? 'bad' : 'warn'}`}>
+    <span className={`badge long ${available === 0 ? 'bad' : 'warn'}`}>
       {t.low(`${formatMoney(denomination, currency)}, ${country}`, formatNumber(available), others.length)}
     </span>
   );
@@ -51,9 +51,10 @@ export default function Pools() {
             isHead: true,
             cell: (pool) => (
               <>
-                <Link to={`/pools/${pool.id}`}>{poolName(pool)}</Link> <Low stocks={lowOf(pool.id)} />
-                <br />
+                <Link to={`/pools/${pool.id}`}>{poolName(pool)}</Link>{' '}
                 <span className="hint">{pool.id.slice(0, 8)}</span>
+                <br />
+                <Low stocks={lowOf(pool.id)} />
               </>
             ),
           },

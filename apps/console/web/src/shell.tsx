@@ -26,6 +26,9 @@ const OWN: Entry[] = [
   { to: '/limits', label: nav.limits, icon: 'gauge' },
   { to: '/explore', label: nav.explore, icon: 'chart' },
   { to: '/reports', label: nav.reports, icon: 'page' },
+];
+/** Operators have keys and read the documentation, too; they see the figures of an account as its people do. */
+const EVERYONES: Entry[] = [
   { to: '/integration', label: nav.integration, icon: 'plug' },
   { to: '/documentation', label: nav.documentation, icon: 'help' },
 ];
@@ -142,7 +145,7 @@ export function Shell({ children }: { children: ReactNode }) {
           <Icon name={isOpen ? 'close' : 'menu'} />
           <span className="sr">{texts.menu}</span>
         </button>
-        <NavLink to="/" className="wordmark">
+        <NavLink to={session.role === 'ADMIN' ? '/home' : '/'} className="wordmark">
           {texts.product}
         </NavLink>
         <span className="topbar-account">
@@ -162,10 +165,10 @@ export function Shell({ children }: { children: ReactNode }) {
             <h2 className="menu-title">{texts.allAccounts}</h2>
             <Entries entries={OPERATOR} />
             <h2 className="menu-title">{texts.ownAccount(session.accountName)}</h2>
-            <Entries entries={OWN} />
+            <Entries entries={EVERYONES} />
           </>
         ) : (
-          <Entries entries={[...OWN, AUDIT_LOG]} />
+          <Entries entries={[...OWN, ...EVERYONES, AUDIT_LOG]} />
         )}
       </nav>
       <main id="main" ref={main} tabIndex={-1}>

@@ -1,14 +1,30 @@
-import { createContext, useContext, useMemo, useState, type ReactNode } from 'react';
+import { createContext, useContext, useEffect, useMemo, useState, type ReactNode } from 'react';
 import { Switch } from 'react-aria-components';
 import { texts } from '../texts';
 
 const LIVE_MS = 5_000;
-const LiveContext = createContext({ isLive: false, setLive: (() => undefined) as (on: boolean) => void });
+const LiveContext = createContext({
+  isLive: false,
+  setLive: (() => undefined) as (on: boolean) => void,
+  /** Whether the screen is refreshed whatever the switch says. */
+  isHeld: false,
+  setHeld: (() => undefined) as (held: boolean) => void,
+});
 
 export function LiveProvider({ children }: { children: ReactNode }) {
   const [isLive, setLive] = useState(false);
-  const value = useMemo(() => ({ isLive, setLive }), [isLive]);
+  const [isHeld, setHeld] = useState(false);
+  const value = useMemo(() => ({ isLive: isLive || isHeld, setLive, isHeld, setHeld }), [isLive, isHeld]);
   return <LiveContext value={value}>{children}</LiveContext>;
+}
+
+/** Keeps auto-refresh on while the screen is shown. */
+export function useAlwaysLive(): void {
+  const { setHeld } = useContext(LiveContext);
+  useEffect(() => {
+    setHeld(true);
+    return () => setHeld(false);
+  }, [setHeld]);
 }
 
 /** Refreshes figures every five seconds while auto-refresh is on and the window is visible. */
@@ -19,9 +35,15 @@ export function useLiveInterval(): { refetchInterval: number | false; staleTime?
 export const useLive = (): boolean => useContext(LiveContext).isLive;
 
 export function LiveSwitch() {
-  const { isLive, setLive } = useContext(LiveContext);
+  const { isLive, setLive, isHeld } = useContext(LiveContext);
   return (
-    <Switch className="switch live-switch" aria-label={texts.liveName} isSelected={isLive} onChange={setLive}>
+    <Switch
+      className="switch live-switch"
+      aria-label={texts.liveName}
+      isSelected={isLive}
+      isDisabled={isHeld}
+      onChange={setLive}
+    >
       <span className="switch-track" />
       {texts.live(isLive)}
     </Switch>

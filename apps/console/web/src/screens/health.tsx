@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { get } from '../api/http';
 import type { Health as HealthState } from '../api/types';
 import { formatExactMoment, formatNumber, sentenceOf } from '../format';
+import { useAlwaysLive, useLiveInterval } from '../parts/live';
 import { Loaded } from '../parts/loaded';
 import { Card, Screen } from '../parts/screen';
 import { Table } from '../parts/table';
@@ -9,7 +10,6 @@ import { texts } from '../texts';
 import { healthFindings } from './health-findings';
 
 const t = texts.health;
-const EVERY_MS = 5_000;
 const numberOrUnknown = (value: number | null) => (value === null ? t.unknown : formatNumber(value));
 const TONE = { up: '', degraded: 'warn', down: 'bad' };
 
@@ -18,10 +18,11 @@ const Responds = ({ isUp }: { isUp: boolean }) => (
 );
 
 export default function Health() {
+  useAlwaysLive();
   const health = useQuery({
     queryKey: ['health'],
     queryFn: ({ signal }) => get<HealthState>('/api/health', undefined, signal),
-    refetchInterval: EVERY_MS,
+    ...useLiveInterval(),
   });
   return (
     <Screen title={texts.nav.health} intro={t.intro}>

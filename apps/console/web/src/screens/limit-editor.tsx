@@ -43,19 +43,21 @@ export default function LimitEditor() {
 
 function List() {
   const navigate = useNavigate();
-  const create = (
-    <button type="button" className="button main" onClick={() => void navigate(`${LIST}/new`)}>
-      {t.create}
-    </button>
-  );
   return (
-    <Screen title={texts.nav.limitEditor} intro={t.editorIntro} actions={create}>
+    <Screen
+      title={texts.nav.limitEditor}
+      intro={t.editorIntro}
+      actions={
+        <button type="button" className="button main" onClick={() => void navigate(`${LIST}/new`)}>
+          {t.create}
+        </button>
+      }
+    >
       <ResourceList
         kind={LIMITS}
         empty={
           <Empty title={t.emptyTitle}>
             <p>{t.emptyEditorText}</p>
-            {create}
           </Empty>
         }
         caption={texts.nav.limits}

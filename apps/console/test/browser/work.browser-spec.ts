@@ -22,6 +22,18 @@ beforeEach(async () => {
 afterEach(() => context.close());
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+/** Focuses each field of the form near the bottom of the window, and lists those that the sticky buttons then cover. */
+const COVERED_FIELDS = `[...document.querySelectorAll('form:has(.form-end) .field')].flatMap((field) => {
+  const input = field.querySelector('input:not([type=file]), textarea');
+  if (!input) return [];
+  return [0, 70, 100, 130].flatMap((above) => {
+    document.activeElement.blur();
+    window.scrollBy(0, input.getBoundingClientRect().bottom - innerHeight + above);
+    input.focus();
+    const { top } = field.closest('form').querySelector('.form-end').getBoundingClientRect();
+    return field.getBoundingClientRect().bottom > top ? [field.textContent] : [];
+  });
+})`;
 /** Events of days on the operators' home. */
 const SAME_DAY = { day_events: 10, day_events_before: 10 };
 const SILENT_DAY = { day_events: 0, day_events_before: 150 };
@@ -1060,6 +1072,7 @@ describe('an operator', () => {
     expect(await traffic.locator('time').getAttribute('datetime')).toBe(stored!.last.toISOString());
     expect((await traffic.locator('dd').allInnerTexts()).slice(1)).toEqual([String(stored!.events), '0']);
     await screenshot(page, 'account-holdings');
+    expect(await page.evaluate(COVERED_FIELDS)).toEqual([]);
     await page.getByRole('link', { name: 'Audit log', exact: true }).last().click();
     await page.getByRole('table', { name: 'Audit log' }).waitFor();
     expect(await page.getByLabel('Account').inputValue()).toBe(account);

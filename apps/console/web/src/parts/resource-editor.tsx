@@ -157,7 +157,16 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
   const editor = (content: () => ReactNode) => () => (
     <div className={props.preview ? 'editor' : undefined}>
       <Card>
-        <form ref={form} className="form" onSubmit={submit}>
+        <form
+          ref={form}
+          className="form"
+          onSubmit={submit}
+          // A browser shows only the line of the cursor; the sticky buttons would cover the rest.
+          onFocus={({ target }) => {
+            if (target instanceof HTMLTextAreaElement)
+              target.closest('.field')?.scrollIntoView({ block: 'nearest' });
+          }}
+        >
           {id === null && (
             <TextField
               label={t.id}

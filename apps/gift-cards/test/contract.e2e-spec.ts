@@ -17,6 +17,7 @@ describe('gift cards', () => {
   const refusal = async (options: GenerateOptions, to = pool) => {
     const response = await gift.generate<string>(to, options);
     expect(response.headers['content-type']).toBe('text/plain; charset=utf-8');
+    expect(response.headers['perkway-detail']).toMatch(/\w \w/);
     return `${response.status} ${response.body}`;
   };
 

@@ -203,7 +203,8 @@ describe('the links of an account', () => {
           await as(key)
             .get('/reward-links')
             .query({ [name]: value })
-            .expect(400, code);
+            .expect(400, code)
+            .expect('perkway-detail', /\w \w/);
     });
 
     it('have cursors that other accounts cannot use', async () => {

@@ -19,6 +19,7 @@ const UP = join(ROOT, 'docker/up');
 const READY_LIMIT_MS = 480_000;
 const UPGRADE_LIMIT_MS = 900_000;
 const RESPONSE_LIMIT_MS = 20_000;
+const DOWN_LIMIT_MS = 60_000;
 const DOMAIN = 'perkway.localhost:8080';
 
 export interface StackOptions {
@@ -77,18 +78,17 @@ export class ComposeStack implements LoadTarget {
   }
 
   /** Generates missing secrets in the folder. */
-  async makeSecrets(): Promise<void> {
+  makeSecrets = () => this.secretsCommand('/secrets');
+
+  /** Takes one step of the rotation of a secret. */
+  rotate = (variable: string) => this.secretsCommand('rotate', variable, '/secrets');
+
+  /** Runs `perkway secrets` in its image, as an operator does. */
+  private secretsCommand(...args: string[]): Promise<string> {
     const { secrets, version } = this.options;
-    const volume = ['--user', `${process.getuid!()}`, '--volume', `${secrets}:/secrets`];
-    await this.engine.docker([
-      'run',
-      '--rm',
-      ...volume,
-      `perkway/perkway:${version}`,
-      'node',
-      'main.js',
-      'secrets',
-      '/secrets',
+    return this.engine.docker([
+      ...['run', '--rm', '--user', `${process.getuid!()}`, '--volume', `${secrets}:/secrets`],
+      ...[`perkway/perkway:${version}`, 'node', 'main.js', 'secrets', ...args],
     ]);
   }
 
@@ -183,7 +183,14 @@ export class ComposeStack implements LoadTarget {
     this.agent.destroy();
     const profiles = ['demo', 'observability', 'pooler'].flatMap((name) => ['--profile', name]);
     const down = () => this.compose([...profiles, 'down', '--volumes', '--timeout', '5', '--remove-orphans']);
-    // The engine may refuse to remove a network a moment after it has removed the containers.
-    await down().catch(down);
+    // The engine may refuse to remove a network for seconds after it has removed the containers.
+    for (const deadline = Date.now() + DOWN_LIMIT_MS; ; await sleep(1_000)) {
+      const failure = await down().then(
+        () => undefined,
+        (error: Error) => error,
+      );
+      if (!failure) return;
+      if (Date.now() > deadline) throw failure;
+    }
   }
 }

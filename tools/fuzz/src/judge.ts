@@ -46,6 +46,7 @@ function refusalProblem(
     if (app === 'gift-cards' && isSound && path.startsWith('/admin/'))
       return 'a plain-text error below /admin';
     if (!isCode(text)) return 'the text is not an error code';
+    if (!response.headers.get('perkway-detail')) return `${text} without Perkway-Detail`;
     return ERROR_CODES[text].status === response.status ? undefined : `${text} has a different status`;
   }
   if (type !== 'application/problem+json') return `the content type is ${type || 'missing'}`;

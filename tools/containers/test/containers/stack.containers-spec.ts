@@ -8,7 +8,7 @@ import {
   type Operation,
 } from '@perkway/test-fleet';
 import { runNode, waitFor } from '@perkway/testing';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -188,6 +188,14 @@ describe('the stack', () => {
     },
   );
 
+  it.each([...appOfHost.keys()])(
+    'serves the start page, the error codes and the OpenAPI document of %s',
+    async (host) => {
+      for (const path of ['/', '/errors', '/docs-json'])
+        expect([path, (await stack.request(host, path)).status]).toEqual([path, 200]);
+    },
+  );
+
   it('responds 404 to an unknown host', async () => {
     expect((await stack.request('nothing', '/')).status).toBe(404);
   });
@@ -295,8 +303,23 @@ describe('docker stop', () => {
   });
 });
 
+/** Keys that are rotated in two steps, with an upgrade after each. */
+const KEYRINGS = [
+  'LINK_SIGNING_KEYS',
+  'OUTREACH_SIGNING_KEYS',
+  'REWARD_TOKEN_KEYS',
+  'CARD_ENCRYPTION_KEYS',
+  'SESSION_KEYS',
+  'ERASURE_KEYS',
+  'WEBHOOK_SECRET_KEYS',
+];
+
 describe('an upgrade by docker/up under load', () => {
-  it('replaces every replica of the previous commit without a failed request or a lost event, and keeps the scale', async () => {
+  it('replaces every replica of the previous commit and every key without a failed request or a lost event, and keeps the scale', async () => {
+    const rotateAll = async () => {
+      for (const variable of KEYRINGS) await stack.rotate(variable);
+    };
+    await rotateAll();
     const images = await previousImages;
     const previous = APPS.filter((app) => images.includes(app));
     // The new schema is in place; images of the previous commit run on it, as in a rolling update.
@@ -304,10 +327,14 @@ describe('an upgrade by docker/up under load', () => {
     else await stack.recreate(Object.keys(SCALES), VERSION, SCALES);
     const load = await startLoad(stack);
     try {
+      await rotateAll();
       await stack.upgrade();
     } finally {
       await load.stop();
     }
+    // The new keys sign, and the upgrade put none of the former ones back.
+    for (const file of ['perks/LINK_SIGNING_KEYS', 'gift-cards/CARD_ENCRYPTION_KEYS'])
+      expect(readFileSync(join(secrets, file), 'utf8')).toMatch(/^k2:.*,k1:/);
     // Docker checks a container's health for the first time ten seconds after its start.
     await stack.healthy();
     for (const app of APPS) {

@@ -81,7 +81,7 @@ try {
       await page.locator('[data-figure=clicks]').waitFor();
       await page.goto(`${stack.hosts.console}/?from=${from}&to=${to}`);
       await page.locator('.chart .line').first().waitFor();
-      await page.locator('[data-verdict][aria-busy=false]').waitFor();
+      await page.locator('[data-verdict][data-outcome=converters][aria-busy=false]').waitFor();
       await page.waitForLoadState('networkidle');
       await take(page, 'console');
 

@@ -36,15 +36,15 @@ describe('runs of the audit log', () => {
     expect(shown(entry(14), entry(13, { path: '/else' }), entry(12), entry(11))).toHaveLength(4);
   });
 
-  it('never group calls that have no words', () => {
+  it('never group calls without a sentence', () => {
     const unknown = [13, 12, 11].map((id) => entry(id, { path: '/else' }));
     expect(shown(...unknown)).toHaveLength(3);
   });
 
-  it('name the kind, or the object where the sentence would end in a preposition', () => {
+  it('are titled by action and kind, or by the whole sentence if it says more', () => {
     expect(actionOf('Created perk $1', 'Created perk Fernway')).toBe('Created perk');
     expect(actionOf('Loaded cards into pool $1', 'Loaded cards into pool 0b6f')).toBe(
-      'Loaded cards into pool',
+      'Loaded cards into pool 0b6f',
     );
     expect(actionOf('Created a key of $1', 'Created a key of acme')).toBe('Created a key of acme');
     expect(actionOf('Let $2 sign in for $1', 'Let ada sign in for acme')).toBe('Let ada sign in for acme');

@@ -2,6 +2,7 @@ import {
   causeOf,
   compareRates,
   contributionsOf,
+  clearAmong,
   largestFall,
   isClearChange,
   perkContributionsOf,
@@ -117,18 +118,35 @@ describe('the cause of a change', () => {
 });
 
 describe('the largest fall', () => {
-  const part = (name: string, points: number, hasFallen: boolean, count = 100) => ({
-    ...{ name, points, hasFallen, count },
+  const part = (name: string, points: number, deviations: number | null, count = 100) => ({
+    ...{ name, points, deviations, count },
   });
 
   it('is the part that lowered the rate most, even if all together rose', () => {
-    const parts = [part('up', 0.05, false), part('down', -0.01, true), part('worst', -0.02, true)];
+    const parts = [part('up', 0.05, 4), part('down', -0.01, -3), part('worst', -0.02, -3)];
     expect(largestFall(parts, 1_000)?.name).toBe('worst');
   });
 
   it('does not exist if chance explains every fall, or the only one is nearly all journeys', () => {
-    expect(largestFall([part('chance', -0.02, false), part('up', 0.01, true)], 1_000)).toBeUndefined();
-    expect(largestFall([part('all', -0.02, true, 910)], 1_000)).toBeUndefined();
+    expect(largestFall([part('chance', -0.02, -1.9), part('new', -0.01, null)], 1_000)).toBeUndefined();
+    expect(largestFall([part('all', -0.02, -3, 910)], 1_000)).toBeUndefined();
+  });
+
+  it('must be the clearer, the more parts there are, because chance lowers one of many', () => {
+    const among = (count: number) =>
+      largestFall(
+        Array.from({ length: count }, (_, nth) => part(`${nth}`, -0.01, nth === 0 ? -2.5 : 0)),
+        1_000,
+      );
+    expect(among(3)?.name).toBe('0');
+    expect(among(50)).toBeUndefined();
+    // From a table of the normal distribution: 2.5 %, 0.5 % and 0.05 %.
+    for (const [parts, deviations] of [
+      [1, 1.96],
+      [5, 2.576],
+      [50, 3.29],
+    ] as const)
+      expect(clearAmong(parts)).toBeCloseTo(deviations, 2);
   });
 });
 

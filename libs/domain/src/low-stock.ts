@@ -2,6 +2,8 @@
 export const LOW_STOCK = 50;
 /** Stock that lasts fewer days at its rate is low, too: new cards take about two weeks to buy and load. */
 export const LOW_STOCK_DAYS = 14;
+/** Stock that lasts fewer days is urgent. */
+export const URGENT_STOCK_DAYS = 3;
 /** The rate at which stock is used is that of so many days in UTC, today included, or of the days since it exists. */
 export const STOCK_RATE_DAYS = 30;
 

@@ -48,7 +48,7 @@ function show(picture: Picture): void {
   const svg = document.createElementNS(SVG, 'svg');
   svg.setAttribute('viewBox', `0 0 ${width} ${height}`);
   svg.setAttribute('shape-rendering', 'crispEdges');
-  // The stylesheet sets the height of a barcode, which is tall however narrow its bars are.
+  // Stretches a barcode to the height that the stylesheet sets.
   if (isBar) svg.setAttribute('preserveAspectRatio', 'none');
   svg.setAttribute('class', isBar ? 'bars' : 'qr');
   const path = document.createElementNS(SVG, 'path');
@@ -69,7 +69,7 @@ function fit(): void {
   svg.style.width = '';
   const width = svg.viewBox.baseVal.width;
   const pixels = Math.floor((svg.getBoundingClientRect().width * devicePixelRatio) / width);
-  // A longer code than that stays as wide as the card.
+  // If not even one pixel per module fits, the drawing stays as wide as the card.
   if (pixels > 0) svg.style.width = `${(pixels * width) / devicePixelRatio}px`;
 }
 addEventListener('resize', fit);

@@ -85,7 +85,7 @@ export const en: Texts = {
   },
   help: 'Get help',
   helpBrand: 'Get help from {brand}',
-  askSender: 'If that does not help, ask the sender of the message with your link.',
+  askSender: 'If you still cannot open it, ask the sender of the message with your link.',
   unknown: {
     heading: 'This link does not work',
     text: 'Part of it was probably lost on the way. Open it from the message again, or copy the whole link and paste it here.',

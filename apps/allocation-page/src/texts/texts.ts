@@ -69,7 +69,7 @@ export interface Texts {
   reference: CopyTexts;
   help: string;
   helpBrand: string;
-  /** Where the page knows no sender to name. */
+  /** Shown where the page cannot name the sender. */
   askSender: string;
   unknown: { heading: string; text: string };
   missing: { heading: string; text: string };

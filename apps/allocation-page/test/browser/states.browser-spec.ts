@@ -30,7 +30,7 @@ const LINK_ID = '0198a6c2-7b1e-7c55-9d3f-2f6f1f0f8a11';
 /** Says what Perkway is, where the page cannot name the sender. */
 const ABOUT =
   /^Perkway delivers gift cards for companies\. If in doubt, ask the person who sent you the link\./m;
-const ASK_SENDER = /If that does not help, ask the sender of the message with your link\.$/m;
+const ASK_SENDER = /If you still cannot open it, ask the sender of the message with your link\.$/m;
 interface Box {
   scrollHeight: number;
   clientHeight: number;

@@ -1,7 +1,7 @@
 import { http, scrollsSideways, violations, waitFor } from '@perkway/testing';
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import type { BrowserContext, Page } from 'playwright-core';
+import type { BrowserContext, Locator, Page } from 'playwright-core';
 import { ADMIN_KEY, clipboardOf, ConsoleStage, perkBody, screenshot, untilShown } from './console-stage';
 
 interface StatementFigure {
@@ -239,6 +239,27 @@ it('shows what the links of a month cost, by currency', async () => {
     ]);
   }
   await screenshot(page, 'statement-costs');
+}, 120_000);
+
+it('keeps the first day while the last one is typed, and moves it when the field is left', async () => {
+  const page = await stage.signIn(context, stage.mine.key, '/?from=2026-01-10&to=2026-01-26');
+  const [from, to] = ['From', 'To'].map((name) => page.getByLabel(name, { exact: true })) as [
+    Locator,
+    Locator,
+  ];
+  // As after the first digit of 30.
+  await to.fill('2026-01-03');
+  expect(await from.inputValue()).toBe('2026-01-10');
+  await to.fill('2026-01-30');
+  await page.waitForURL(({ search }) => search === '?from=2026-01-10&to=2026-01-30');
+  // As after the first digit of a year.
+  await from.fill('0002-01-10');
+  expect(page.url()).toContain('from=2026-01-10');
+  await from.blur();
+  expect(await from.inputValue()).toBe('2026-01-10');
+  await to.fill('2026-01-03');
+  await to.blur();
+  await page.waitForURL(({ search }) => search === '?from=2026-01-03&to=2026-01-03');
 }, 120_000);
 
 it('saves each day of the dates, under headers in words', async () => {

@@ -1,4 +1,4 @@
-/** What runs are made by. */
+/** The fields that decide which entries form a run. */
 interface Entry {
   at: string;
   account_id: string;
@@ -18,12 +18,11 @@ export interface Run<T> {
 }
 
 /**
- * Returns what entries of one run have in common: the sentence without the id or name at its end, where the word before it
- * names a kind; otherwise the whole sentence.
+ * Returns the title of a run: action and kind, or the whole sentence if it says more than these and the object.
  * @param template such as `Created perk $1`
  */
 export const actionOf = (template: string, sentence: string): string =>
-  / (?!of |for |from )\w+ \$1$/.test(template) ? template.slice(0, -' $1'.length) : sentence;
+  /^\w+ \w+ \$1$/.test(template) ? template.slice(0, -' $1'.length) : sentence;
 
 /** Groups entries, newest first, into runs. @param actionOf undefined for entries that stay single */
 export function runsOf<T extends Entry>(entries: T[], actionOf: (entry: T) => string | undefined): Run<T>[] {

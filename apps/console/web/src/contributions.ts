@@ -92,18 +92,6 @@ export function causeOf<Part extends { points: number; count: number }>(
   return { main, next: parts.find((part) => part !== main && Math.abs(part.points / change) >= 0.25) };
 }
 
-/**
- * Returns the part that lowered the rate most, of those that reached the outcome less often than before by more than
- * chance (`hasFallen`).
- */
-export const largestFall = <Part extends { points: number; count: number; hasFallen: boolean }>(
-  parts: Part[],
-  journeys: number,
-): Part | undefined =>
-  parts
-    .filter(({ points, count, hasFallen }) => hasFallen && points < 0 && count <= MOST_OF_ALL * journeys)
-    .sort((one, other) => one.points - other.points)[0];
-
 /** The normal distribution exceeds this by chance in 5 % of all cases. */
 const CLEAR = 1.96;
 
@@ -111,12 +99,43 @@ const CLEAR = 1.96;
 export const isClearChange = (now: number, before: number) =>
   Math.abs(now - before) > CLEAR * Math.sqrt(now + before);
 
-/** Compares two rates, of journeys that clicked or that converted: `same` if chance alone could explain the difference (two-proportion z-test, 95 %). */
-export function compareRates({ journeys, reached, journeysBefore, reachedBefore }: Total) {
+/**
+ * Returns by how many standard deviations the rate changed (two-proportion z-test); null if a period has no journeys.
+ */
+export function deviationsOf({ journeys, reached, journeysBefore, reachedBefore }: Total): number | null {
   if (journeys === 0 || journeysBefore === 0) return null;
   const pooled = (reached + reachedBefore) / (journeys + journeysBefore);
   const deviation = Math.sqrt(pooled * (1 - pooled) * (1 / journeys + 1 / journeysBefore));
-  const change = reached / journeys - reachedBefore / journeysBefore;
-  if (deviation === 0 || Math.abs(change) < CLEAR * deviation) return 'same';
-  return change > 0 ? 'better' : 'worse';
+  return deviation === 0 ? 0 : (reached / journeys - reachedBefore / journeysBefore) / deviation;
 }
+
+/** Compares two rates, of journeys that clicked or that converted: `same` if chance alone could explain the difference (95 %). */
+export function compareRates(total: Total) {
+  const deviations = deviationsOf(total);
+  if (deviations === null) return null;
+  if (Math.abs(deviations) < CLEAR) return 'same';
+  return deviations > 0 ? 'better' : 'worse';
+}
+
+/**
+ * Returns the deviation that chance exceeds in 5 % of all cases in any of so many parts (Bonferroni). Approximates the
+ * normal distribution (Abramowitz and Stegun, 26.2.23) with an error under 0.0005.
+ */
+export function clearAmong(parts: number): number {
+  const t = Math.sqrt(-2 * Math.log(0.025 / parts));
+  return (
+    t - (2.515517 + t * (0.802853 + t * 0.010328)) / (1 + t * (1.432788 + t * (0.189269 + t * 0.001308)))
+  );
+}
+
+/** Returns the part that lowered the rate most, of those whose own rate fell by more than chance explains. */
+export const largestFall = <Part extends { points: number; count: number; deviations: number | null }>(
+  parts: Part[],
+  journeys: number,
+): Part | undefined =>
+  parts
+    .filter(
+      ({ points, count, deviations }) =>
+        (deviations ?? 0) < -clearAmong(parts.length) && points < 0 && count <= MOST_OF_ALL * journeys,
+    )
+    .sort((one, other) => one.points - other.points)[0];

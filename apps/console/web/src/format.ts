@@ -21,17 +21,18 @@ export const formatMonth = (of: string) => month.format(new Date(`${of}-01`));
 export const formatMoment = (date: Date | string | number) => moment.format(new Date(date));
 export const formatDate = (date: string | number) => mediumDay.format(new Date(date));
 export const formatMomentToSecond = (date: string) => exactMoment.format(new Date(date));
-const ago = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
+const ago = new Intl.RelativeTimeFormat(undefined, { numeric: 'always' });
+const now = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' }).format(0, 'second');
 const AGO_STEPS = [
   ['day', 86_400_000],
   ['hour', 3_600_000],
   ['minute', 60_000],
 ] as const;
 /** How long ago, in the largest whole step, such as `12 minutes ago`; under a minute, `now`. */
-export function formatAgo(moment: string, now = Date.now()): string {
-  const passed = Math.max(0, now - Date.parse(moment));
-  const [step, ms] = AGO_STEPS.find(([, ms]) => passed >= ms) ?? (['second', Infinity] as const);
-  return ago.format(-Math.floor(passed / ms), step);
+export function formatAgo(moment: string, time = Date.now()): string {
+  const passed = time - Date.parse(moment);
+  const [step, ms] = AGO_STEPS.find(([, ms]) => passed >= ms) ?? [];
+  return step ? ago.format(-Math.floor(passed / ms!), step) : now;
 }
 /** With seconds, and without the date if that is today's. */
 export function formatExactMoment(moment: string): string {
@@ -43,19 +44,7 @@ export function formatExactMoment(moment: string): string {
 const list = new Intl.ListFormat();
 export const formatList = (parts: string[]) => list.format(parts);
 export const capitalized = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
-/** Returns a sentence in pieces, each with the index of its part; what stands between parts has none. */
-export function sentencePieces(parts: string[]): { text: string; part?: number }[] {
-  let part = 0;
-  const pieces = list.formatToParts(parts).map(({ type, value }) => {
-    if (type === 'literal') return { text: value };
-    return { text: part === 0 ? capitalized(value) : value, part: part++ };
-  });
-  return [...pieces, { text: '.' }];
-}
-export const sentenceOf = (parts: string[]) =>
-  sentencePieces(parts)
-    .map(({ text }) => text)
-    .join('');
+export const sentenceOf = (parts: string[]) => `${capitalized(list.format(parts))}.`;
 
 /** Returns null if the divisor is 0. */
 export const formatShare = (part: number, whole: number) => (whole > 0 ? percent.format(part / whole) : null);

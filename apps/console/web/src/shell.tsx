@@ -27,8 +27,8 @@ const OWN: Entry[] = [
   { to: '/explore', label: nav.explore, icon: 'chart' },
   { to: '/reports', label: nav.reports, icon: 'page' },
 ];
-/** Operators have keys and read the documentation, too; they see the figures of an account as its people do. */
-const EVERYONES: Entry[] = [
+/** Shown to operators, too. They see the figures of an account through View as client. */
+const SHARED: Entry[] = [
   { to: '/integration', label: nav.integration, icon: 'plug' },
   { to: '/documentation', label: nav.documentation, icon: 'help' },
 ];
@@ -94,7 +94,7 @@ export function Shell({ children }: { children: ReactNode }) {
   const session = useSession();
   const { signOut, endView } = useSigning();
   const navigate = useNavigate();
-  const { pathname, state } = useLocation();
+  const { pathname, hash, state } = useLocation();
   const { say } = useNotices();
   const [isOpen, setOpen] = useState(false);
   const main = useRef<HTMLElement>(null);
@@ -106,9 +106,10 @@ export function Shell({ children }: { children: ReactNode }) {
     shown.current = pathname;
     if (keepsFocus(state)) return;
     setOpen(false);
-    window.scrollTo(0, 0);
+    // With a hash, the screen itself scrolls to what it names.
+    if (!hash) window.scrollTo(0, 0);
     main.current?.focus({ preventScroll: true });
-  }, [pathname, state]);
+  }, [pathname, hash, state]);
 
   const leave = async () => {
     try {
@@ -165,10 +166,10 @@ export function Shell({ children }: { children: ReactNode }) {
             <h2 className="menu-title">{texts.allAccounts}</h2>
             <Entries entries={OPERATOR} />
             <h2 className="menu-title">{texts.ownAccount(session.accountName)}</h2>
-            <Entries entries={EVERYONES} />
+            <Entries entries={SHARED} />
           </>
         ) : (
-          <Entries entries={[...OWN, ...EVERYONES, AUDIT_LOG]} />
+          <Entries entries={[...OWN, ...SHARED, AUDIT_LOG]} />
         )}
       </nav>
       <main id="main" ref={main} tabIndex={-1}>

@@ -1,5 +1,5 @@
 /** All texts of the console. Another language is another object of this shape. */
-import { LOW_STOCK, LOW_STOCK_DAYS } from '@perkway/domain/low-stock';
+import { LOW_STOCK, LOW_STOCK_DAYS, URGENT_STOCK_DAYS } from '@perkway/domain/low-stock';
 import type { DeliveryState, FeedEventType } from './api/types';
 import { formatList, formatNumber, NONE, pluralOf } from './format';
 
@@ -7,7 +7,6 @@ import { formatList, formatNumber, NONE, pluralOf } from './format';
 const NO_VALUE = '(none)';
 
 /** Stock that lasts fewer days is urgent. */
-export const URGENT_STOCK_DAYS = 3;
 
 export const texts = {
   product: 'Perkway',
@@ -250,7 +249,7 @@ export const texts = {
       },
       least: {
         title: 'Least clicked perks',
-        note: 'Of the perks that people saw in these dates, those with the fewest clicks of people. A pixel names no perk, so a perk of a mailing can have no view of its own.',
+        note: 'The fewest clicks of people among the perks that people saw in these dates. Pixels name no perk, so perks of a mailing can show 0 views.',
         none: 'Nobody saw a perk in these dates.',
       },
       views: (views: number) => `${formatNumber(views)} ${pluralOf(views, 'view', 'views')}`,
@@ -361,7 +360,7 @@ export const texts = {
     clickers: 'Clicked',
     converters: 'Converted',
     sharesNote:
-      'Percentages beside a number are shares of the journeys of the campaign. Below the journeys is their change, and below the value the one before, both against the same number of days before. The value is the sum that your server sent with conversions.',
+      'Percentages beside a number are shares of the journeys of the campaign. The change of the journeys and the value before, below these figures, are against the same number of days before. The value is the sum that your server sent with conversions.',
     trend: 'Clicks by day',
     value: 'Value',
     valueBefore: (value: string) => `${value} before`,
@@ -1221,8 +1220,8 @@ export const texts = {
     enough: 'No card value and no perk is running out.',
     perDay: 'Used per day',
     runsOut: 'Runs out',
-    unused: 'Low, without recent links',
-    unusedNote: 'Few are left, but none was used in these days, so nothing says when they run out.',
+    unused: 'Low, not used recently',
+    unusedNote: 'Few are left, but none was used in these days, so it is unknown when they run out.',
     pool: 'Pool or perk',
     codeValue: 'Single-use codes',
     failing: 'Failing webhooks',
@@ -1258,7 +1257,8 @@ export const texts = {
     approvalAmounts: 'Value without approval',
     approvalAmountsHint: 'One per line, such as EUR 5000. A link job of a higher value waits, too.',
     traffic: 'Traffic',
-    trafficNote: 'Tracked events, with bots, of whole hours that include the current one.',
+    trafficNote: 'Tracked events, bots included, in whole hours up to the end of the current one.',
+    noEvents: 'None in two weeks',
     settings: 'Settings',
     holdings: 'What it has',
     kind: 'Kind',
@@ -1365,7 +1365,7 @@ export const texts = {
     metadata: 'Keywords',
     metadataHint: 'For the search on pages. Words, separated by spaces.',
     codes: 'Code',
-    singleUse: 'One per customer',
+    singleUse: 'Single-use codes',
     partner: 'Partner',
     partnerId: 'Partner id',
     banner: 'Banner URL',

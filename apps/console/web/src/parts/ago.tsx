@@ -1,6 +1,6 @@
 import { formatAgo, formatMoment } from '../format';
 
-/** How long ago something was, with its time below the pointer. */
+/** Shows how long ago something happened; its tooltip has the exact time. */
 export const Ago = ({ moment }: { moment: string }) => (
   <time className="nowrap" dateTime={moment} title={formatMoment(moment)}>
     {formatAgo(moment)}

@@ -1,6 +1,6 @@
-import { LOW_STOCK_DAYS } from '@perkway/domain/low-stock';
+import { LOW_STOCK_DAYS, URGENT_STOCK_DAYS } from '@perkway/domain/low-stock';
 import type { CardStock } from '../api/types';
-import { texts, URGENT_STOCK_DAYS } from '../texts';
+import { texts } from '../texts';
 
 const t = texts.giftCards;
 

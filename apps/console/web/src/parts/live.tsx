@@ -7,24 +7,27 @@ const LiveContext = createContext({
   isLive: false,
   setLive: (() => undefined) as (on: boolean) => void,
   /** Whether the screen is refreshed whatever the switch says. */
-  isHeld: false,
-  setHeld: (() => undefined) as (held: boolean) => void,
+  isForced: false,
+  setForced: (() => undefined) as (held: boolean) => void,
 });
 
 export function LiveProvider({ children }: { children: ReactNode }) {
   const [isLive, setLive] = useState(false);
-  const [isHeld, setHeld] = useState(false);
-  const value = useMemo(() => ({ isLive: isLive || isHeld, setLive, isHeld, setHeld }), [isLive, isHeld]);
+  const [isForced, setForced] = useState(false);
+  const value = useMemo(
+    () => ({ isLive: isLive || isForced, setLive, isForced, setForced }),
+    [isLive, isForced],
+  );
   return <LiveContext value={value}>{children}</LiveContext>;
 }
 
 /** Keeps auto-refresh on while the screen is shown. */
 export function useAlwaysLive(): void {
-  const { setHeld } = useContext(LiveContext);
+  const { setForced } = useContext(LiveContext);
   useEffect(() => {
-    setHeld(true);
-    return () => setHeld(false);
-  }, [setHeld]);
+    setForced(true);
+    return () => setForced(false);
+  }, [setForced]);
 }
 
 /** Refreshes figures every five seconds while auto-refresh is on and the window is visible. */
@@ -35,13 +38,13 @@ export function useLiveInterval(): { refetchInterval: number | false; staleTime?
 export const useLive = (): boolean => useContext(LiveContext).isLive;
 
 export function LiveSwitch() {
-  const { isLive, setLive, isHeld } = useContext(LiveContext);
+  const { isLive, setLive, isForced } = useContext(LiveContext);
   return (
     <Switch
       className="switch live-switch"
       aria-label={texts.liveName}
       isSelected={isLive}
-      isDisabled={isHeld}
+      isDisabled={isForced}
       onChange={setLive}
     >
       <span className="switch-track" />

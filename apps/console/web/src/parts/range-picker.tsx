@@ -1,3 +1,4 @@
+import { useState } from 'react';
 import { useSearchParams } from 'react-router';
 import { isDay, lastDays, lastMonth, thisMonth, type Range } from '../dates';
 import { texts } from '../texts';
@@ -58,25 +59,46 @@ interface FieldsProps {
   onRange: (range: Range) => void;
 }
 
-/** The fields of the first and the last day. Moving one past the other moves both. */
-export const RangeFields = ({ range: [first, last], onRange }: FieldsProps) => (
-  <>
-    <TextField
-      label={texts.dates.from}
-      type="date"
-      value={first}
-      max={last}
-      onValue={(from) => isDay(from) && onRange([from, last < from ? from : last])}
-    />
-    <TextField
-      label={texts.dates.to}
-      type="date"
-      value={last}
-      min={first}
-      onValue={(to) => isDay(to) && onRange([first > to ? to : first, to])}
-    />
-  </>
-);
+/** A year is typed digit by digit, and nothing was tracked before this day. */
+const FIRST_DAY = '2000-01-01';
+const isRange = ([from, to]: Range) => isDay(from) && isDay(to) && FIRST_DAY <= from && from <= to;
+
+/**
+ * The fields of the first and the last day. A day that is being typed can pass the other one, which follows only when the
+ * field is left.
+ */
+export function RangeFields({ range, onRange }: FieldsProps) {
+  const [typed, setTyped] = useState<Range | null>(null);
+  const [from, to] = typed ?? range;
+  const type = (next: Range) => {
+    setTyped(next);
+    if (isRange(next)) onRange(next);
+  };
+  const leave = (day: string) => {
+    if (typed && !isRange(typed) && isRange([day, day])) onRange([day, day]);
+    setTyped(null);
+  };
+  return (
+    <>
+      <TextField
+        label={texts.dates.from}
+        type="date"
+        value={from}
+        max={to}
+        onValue={(day) => type([day, to])}
+        onBlur={() => leave(from)}
+      />
+      <TextField
+        label={texts.dates.to}
+        type="date"
+        value={to}
+        min={from}
+        onValue={(day) => type([from, day])}
+        onBlur={() => leave(to)}
+      />
+    </>
+  );
+}
 
 export function RangePicker() {
   const { range, preset, set } = useRange();

@@ -9,7 +9,7 @@ export interface Column<T> {
   isHead?: boolean;
   cell: (row: T) => ReactNode;
   /** Makes the column sortable: numbers begin with the largest, texts with the first. */
-  sortBy?: (row: T) => number | string;
+  sortBy?: (row: T) => number | string | null;
 }
 
 interface Props<T> {
@@ -28,7 +28,7 @@ interface Props<T> {
 /** Names of up to this many characters do not wrap. */
 const SHORT_NAME = 20;
 
-/** The name of a row. A column of names that wraps after each word is hard to read, so others give way first. */
+/** Keeps a short name of a row on one line, so that other columns wrap first. */
 export const RowName = ({ name, children }: { name: string; children: ReactNode }) => (
   <span className={name.length <= SHORT_NAME ? 'nowrap' : 'long-name'}>{children}</span>
 );
@@ -40,12 +40,13 @@ function useSorted<T>(columns: Column<T>[], rows: readonly T[], parameter = '') 
   const isDescending = asked.startsWith('-');
   const column = columns.find(({ name, sortBy }) => sortBy && name === asked.replace(/^-/, ''));
   const sign = isDescending ? -1 : 1;
-  const compare = (one: number | string, other: number | string) =>
-    typeof one === 'string' ? one.localeCompare(String(other)) : one - Number(other);
+  const compare = (one: number | string | null, other: number | string | null) => {
+    // What has no value comes last, whatever the direction.
+    if (one === null || other === null) return Number(one === null) - Number(other === null);
+    return sign * (typeof one === 'string' ? one.localeCompare(String(other)) : one - Number(other));
+  };
   return {
-    rows: column
-      ? rows.toSorted((one, other) => sign * compare(column.sortBy!(one), column.sortBy!(other)))
-      : rows,
+    rows: column ? rows.toSorted((one, other) => compare(column.sortBy!(one), column.sortBy!(other))) : rows,
     orderOf: ({ name }: Column<T>) =>
       column?.name === name ? (isDescending ? ('descending' as const) : ('ascending' as const)) : undefined,
     sort: ({ name, isNumber }: Column<T>) => {

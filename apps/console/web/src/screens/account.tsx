@@ -196,7 +196,7 @@ function Traffic({ accountId }: { accountId: string }) {
                   <Ago moment={last} /> ({formatMoment(last)})
                 </>
               ) : (
-                texts.none
+                t.noEvents
               ),
             ],
             [texts.operatorsHome.week, formatNumber(own?.events ?? 0)],

@@ -50,8 +50,10 @@ function wordsOf(entry: AuditEntry, names: ReadonlyMap<string, string>): Words |
 }
 
 const KINDS = [ACCOUNTS, CAMPAIGNS, CATEGORIES, COLLECTIONS, LIMITS, PERKS, POOLS];
-/** The screen of the object, if it has one for this session. What is deleted has none. */
-function screenOf({ action, path, account_id }: AuditEntry, session: Session): string | undefined {
+/** The screen of the object, if it has one for this session. What was deleted, or never created, has none. */
+function screenOf(entry: AuditEntry, session: Session): string | undefined {
+  const { action, path, account_id, status, before } = entry;
+  if ((status ?? 0) >= 400 && before === null) return undefined;
   const [, name, id] = /\/([a-z-]+)\/([^/]+)/.exec(path.replace(/^\/admin(?=\/)/, '')) ?? [];
   if (!id || (action === 'DELETE' && path.endsWith(`/${name}/${id}`))) return undefined;
   const own: Record<string, string> = {

@@ -629,8 +629,7 @@ function BySource({ id, range }: { id: string; range: Range }) {
   const rate = (name: string, of: (row: Row) => number) => ({
     name,
     isNumber: true,
-    // A source without journeys has no rate: it comes after those with 0 %.
-    sortBy: (row: Row) => (journeysOf(row) > 0 ? of(row) / journeysOf(row) : -1),
+    sortBy: (row: Row) => (journeysOf(row) > 0 ? of(row) / journeysOf(row) : null),
     cell: (row: Row) => shareOf(of(row), journeysOf(row)),
   });
   return (

@@ -103,8 +103,8 @@ function Frame({ create, children }: { create?: { to: string; label: string }; c
 }
 
 const Perks = () => {
-  const categories = useAll(CATEGORIES).data ?? [];
-  const categoryOf = (id: number) => categories.find((one) => one.id === id)?.name ?? String(id);
+  const categories = useAll(CATEGORIES).data;
+  const categoryOf = (id: number) => categories?.find((one) => one.id === id)?.name ?? String(id);
   return (
     <Frame create={{ to: '/catalogue/perks/new', label: t.newPerk }}>
       <ResourceList
@@ -125,7 +125,10 @@ const Perks = () => {
           },
           { name: texts.editor.id, cell: ({ id }) => <code>{id}</code> },
           { name: t.partner, cell: ({ partner }) => partner.name },
-          { name: t.categories, cell: ({ categories: ids }) => formatList(ids.map(categoryOf)) },
+          {
+            name: t.categories,
+            cell: ({ categories: ids }) => categories && formatList(ids.map(categoryOf)),
+          },
           {
             name: t.codes,
             cell: ({ is_coupon_perk, coupon }) =>

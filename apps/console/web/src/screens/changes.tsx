@@ -5,6 +5,7 @@ import {
   causeOf,
   compareRates,
   contributionsOf,
+  deviationsOf,
   largestFall,
   perkContributionsOf,
   totalOf,
@@ -65,8 +66,8 @@ interface Change {
   rate: string | null;
   rateBefore: string | null;
   points: number;
-  /** Returns whether chance does not explain that fewer of its journeys reached the outcome than before. */
-  hasFallen: boolean;
+  /** By how many standard deviations its rate changed; null if a period has no journeys. */
+  deviations: number | null;
   /** Null for the total. */
   to: string | null;
 }
@@ -115,7 +116,7 @@ const totalRow = (name: string, count: number, countBefore: number, all: Total):
   rate: formatShare(all.reached, all.journeys),
   rateBefore: formatShare(all.reachedBefore, all.journeysBefore),
   points: all.reached / all.journeys - all.reachedBefore / all.journeysBefore,
-  hasFallen: false,
+  deviations: null,
   to: null,
 });
 
@@ -155,7 +156,7 @@ async function loadChanges(way: string, comparison: Comparison): Promise<Changes
       rate: formatShare(reached, total.journeys),
       rateBefore: formatShare(reachedBefore, total.journeysBefore),
       points,
-      hasFallen: compareRates({ ...total, reached, reachedBefore }) === 'worse',
+      deviations: deviationsOf({ ...total, reached, reachedBefore }),
       to: toOf(value),
     }));
     return { parts: perks, total: totalRow(c.anyPerk, total.reached, total.reachedBefore, total) };
@@ -169,7 +170,7 @@ async function loadChanges(way: string, comparison: Comparison): Promise<Changes
     rate: formatShare(part.reached, part.journeys),
     rateBefore: formatShare(part.reachedBefore, part.journeysBefore),
     points: part.points,
-    hasFallen: compareRates(part) === 'worse',
+    deviations: deviationsOf(part),
     to: toOf(part.value),
   }));
   return { parts: changes, total: totalRow(c.all, all.journeys, all.journeysBefore, all) };

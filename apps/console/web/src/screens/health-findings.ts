@@ -9,7 +9,7 @@ const LATE_SECONDS = 300;
 export interface Finding {
   /** A part of a sentence. */
   text: string;
-  /** As the alerts of the same problems. */
+  /** That of the alert of the same problem, if there is one. */
   severity: 'critical' | 'warning';
   /** Epoch milliseconds, if known. */
   since?: number;

@@ -138,7 +138,7 @@ export function LinkDrawer({ linkId, nameOfPool, nameOfCampaign, onShow, actions
               <button type="button" className="button" onClick={close}>
                 {texts.close}
               </button>
-              <CopyButton text={shown.id} label={t.copyId} isMain={actions(shown) === null} />
+              <CopyButton text={shown.id} label={t.copyId} isMain={shown.replaced_by !== null} />
               {actions(shown)}
             </div>
           </>

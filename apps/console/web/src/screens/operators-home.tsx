@@ -1,3 +1,4 @@
+import { URGENT_STOCK_DAYS } from '@perkway/domain/low-stock';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
 import { get } from '../api/http';
@@ -26,7 +27,7 @@ import { Loaded } from '../parts/loaded';
 import { Card, Screen } from '../parts/screen';
 import { Table, type Column } from '../parts/table';
 import { ViewAsClient } from '../parts/view-as-client';
-import { texts, URGENT_STOCK_DAYS } from '../texts';
+import { texts } from '../texts';
 import { healthFindings, type Finding } from './health-findings';
 import { WebhookStates } from './webhook-states';
 
@@ -39,7 +40,7 @@ const BUSY = 100;
 const hasFallen = ({ week, weekBefore }: Row) =>
   weekBefore >= BUSY && week <= weekBefore / 2 && isClearChange(week, weekBefore);
 const NAMED = 3;
-/** The day ends with the last full hour; an event after it means that they are back. */
+/** The 24 hours end at the last full hour, so a later event means that the account tracks again. */
 const isSilent = ({ day, dayBefore, lastEvent, dayTo }: Row) =>
   day === 0 && dayBefore >= BUSY && (lastEvent === null || lastEvent < dayTo);
 
@@ -84,7 +85,11 @@ export default function OperatorsHome() {
   const toAccounts = (rows: Row[]) => (rows.length === 1 ? pathOf(ACCOUNTS, rows[0]!.id) : '#traffic');
   const webhooks = home.data?.webhooks ?? [];
   const alarms: Alarm[] = [
-    ...(health.data ? healthFindings(health.data) : []).map((finding) => ({ ...finding, to: '/health' })),
+    ...(health.data ? healthFindings(health.data) : []).map(({ text, ...finding }) => ({
+      ...finding,
+      text: capitalized(text),
+      to: '/health',
+    })),
     ...alarmOf('critical', t.silent, toAccounts(silent), silent, ({ lastEvent }) => lastEvent),
     ...fallen.slice(0, NAMED).map(({ id, name, week, weekBefore }) => ({
       severity: 'warning' as const,
@@ -187,7 +192,9 @@ function alarmOf<T>(
 ): Alarm[] {
   const begins = rows.flatMap((row) => Date.parse(beginOf?.(row) ?? '') || []);
   const since = begins.length > 0 ? Math.min(...begins) : undefined;
-  return rows.length === 0 ? [] : [{ severity, text: text(rows.length), to, count: rows.length, since }];
+  return rows.length === 0
+    ? []
+    : [{ severity, text: capitalized(text(rows.length)), to, count: rows.length, since }];
 }
 
 /** Returns an alarm about what runs out in days, and one about the rest. */
@@ -208,10 +215,10 @@ function stockAlarms(
 const Alarms = ({ of }: { of: Alarm[] }) => (
   <ul className="alarms">
     {of.map(({ severity, text, to, since, count = 1 }) => (
-      <li key={text}>
+      <li key={to + text}>
         <span className={`badge ${severity === 'critical' ? 'bad' : 'warn'}`}>{t.severities[severity]}</span>{' '}
-        {/* A part of this screen is no other location. */}
-        {to.startsWith('#') ? <a href={to}>{capitalized(text)}</a> : <Link to={to}>{capitalized(text)}</Link>}
+        {/* A link within this screen needs no navigation. */}
+        {to.startsWith('#') ? <a href={to}>{text}</a> : <Link to={to}>{text}</Link>}
         {since !== undefined && <span className="hint"> {t.beganAt(formatMoment(since), count)}</span>}
       </li>
     ))}
@@ -233,7 +240,7 @@ interface LowStockProps {
   nameOf: (account: string) => string;
 }
 
-/** What runs out first is first. What nobody used recently raises no alarm, so it stands apart. */
+/** Stock that runs out, the first to do so first. Stock that is left but was not used recently raises no alarm, so it stands apart. */
 function LowStock({ cards, perks, nameOf }: LowStockProps) {
   const rows: LowRow[] = [
     ...cards.map(({ pool_id, product, account_id, denomination, currency, country, ...stock }) => ({

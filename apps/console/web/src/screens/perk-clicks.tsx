@@ -103,8 +103,8 @@ async function loadMostClicked(range: Range): Promise<ClickedPerk[]> {
 }
 
 /**
- * Returns the perks with the fewest clicks, those with none included. People saw them in a view that names the perk, or in
- * a campaign that offers it: a pixel names none.
+ * Returns the perks with the fewest clicks, also none, of those that people saw: in a view that names the perk, or in a
+ * campaign with views that offers it, because a pixel names no perk.
  */
 async function loadLeastClicked(range: Range): Promise<ClickedPerk[]> {
   const [clicked, campaigns, ...views] = await Promise.all([
@@ -163,10 +163,12 @@ export const LEAST_CLICKED = '#least-clicked';
 
 /** The perks with the most or the fewest clicks. */
 export function RankedPerks({ list, range }: { list: keyof typeof LISTS; range: Range }) {
+  const live = useLiveInterval();
   const query = useQuery({
     queryKey: ['ranked-perks', list, range],
     queryFn: () => LISTS[list](range),
-    ...useLiveInterval(),
+    // The least clicked take five large queries.
+    ...(list === 'most' && live),
   });
   const pictures = usePictures(
     (query.data ?? []).map(({ perkId, campaignId, collectionId }) => ({ perkId, campaignId, collectionId })),

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
-import { loadRows, numberOf, within, type Query } from '../api/analytics';
+import { loadRows, numberOf, within } from '../api/analytics';
 import type { Perk } from '../api/types';
 import type { Range } from '../dates';
 import { exploreLink } from '../explore-link';
@@ -15,21 +15,16 @@ import { ALL } from './perk-clicks';
 const t = texts.perks;
 
 /** Counts a collection's views or clicks of people, by perk. */
-const loadCounts = (cube: string, collection: string, range: Range): Promise<Map<string, number>> => {
-  const own: Query['filters'] = [
-    { member: `${cube}.collection_id`, operator: 'equals', values: [collection] },
-  ];
-  return loadRows({
+async function loadCounts(cube: string, collection: string, range: Range): Promise<Map<string, number>> {
+  const rows = await loadRows({
     measures: [`${cube}.count_people`],
     dimensions: [`${cube}.perk_id`],
     ...within(cube, range),
-    filters: own,
+    filters: [{ member: `${cube}.collection_id`, operator: 'equals', values: [collection] }],
     limit: ALL,
-  }).then(
-    (rows) =>
-      new Map(rows.map((row) => [String(row[`${cube}.perk_id`]), numberOf(row, `${cube}.count_people`)])),
-  );
-};
+  });
+  return new Map(rows.map((row) => [String(row[`${cube}.perk_id`]), numberOf(row, `${cube}.count_people`)]));
+}
 
 interface Props {
   collection: string;
@@ -97,8 +92,7 @@ export function PerkTable({ collection, perks, range, note }: Props) {
                 {
                   name: t.rate,
                   isNumber: true,
-                  // A perk without views has no rate: it comes after those with 0 %.
-                  sortBy: (perk) => (viewsOf(perk) > 0 ? clicksOf(perk) / viewsOf(perk) : -1),
+                  sortBy: (perk) => (viewsOf(perk) > 0 ? clicksOf(perk) / viewsOf(perk) : null),
                   cell: (perk) => formatShare(clicksOf(perk), viewsOf(perk)) ?? texts.none,
                 },
               ]}

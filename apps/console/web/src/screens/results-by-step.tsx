@@ -190,7 +190,7 @@ export function ResultsByStep({ funnel, now, before, campaignId, children }: Pro
                   cell: (step) => {
                     const counts = { count: amounts[step].count, before: amountsBefore[step].count };
                     return (
-                      <Change {...counts} isGood={GOOD.includes(step)}>
+                      <Change {...counts} isGood={counts.before > 0 && GOOD.includes(step)}>
                         {formatChange(counts.count, counts.before) ?? texts.none}
                       </Change>
                     );

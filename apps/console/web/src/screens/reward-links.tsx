@@ -20,7 +20,7 @@ import { ReplaceLink } from './replace-link';
 import { useMakeLinks } from './use-make-links';
 
 const t = texts.rewardLinks;
-/** When it stopped working before its last day. */
+/** When the link was opened or cancelled; its last day no longer matters then. */
 const endedAt = ({ revealed_at, cancelled_at }: RewardLink) => revealed_at ?? cancelled_at;
 const nameOf = ({ reference, id }: RewardLink) => reference ?? id.slice(0, 8);
 

@@ -451,12 +451,17 @@ describe('limits', () => {
           'its expiry',
         );
         const requested = link();
-        await waitFor(
-          () =>
-            exists(`select from pg_stat_activity where wait_event = 'advisory' and query like '%settle_limits%'
-              and datname = current_database() and pid <> pg_backend_pid()`),
-          'the settling to wait',
-        );
+        await Promise.race([
+          waitFor(
+            () =>
+              exists(`select from pg_stat_activity where wait_event = 'advisory' and query like '%settle_limits%'
+                and datname = current_database() and pid <> pg_backend_pid()`),
+            'the settling to wait',
+          ),
+          requested.then(({ status, body }) => {
+            throw new Error(`answered before the reveal was committed: ${status} ${body}`);
+          }),
+        ]);
         await session.query('commit');
         expect((await requested).body).toBe('LIMIT_REACHED');
       } finally {

@@ -900,7 +900,7 @@ describe('an operator', () => {
     );
     // Nobody made a link of these, so nothing says when they run out.
     const unused = `Foreign voucher Name of ${stage.theirs.account} €25, FR 5`;
-    expect(await rowsOf(page, 'Low, without recent links')).toContain(unused);
+    expect(await rowsOf(page, 'Low, not used recently')).toContain(unused);
     expect(lowStock.filter((row) => row.startsWith('Foreign'))).toEqual([]);
     const [{ events }] = (await stage.fleet.database.query(
       `select count(*)::integer as events from analytics.tracking_events
@@ -974,7 +974,7 @@ describe('an operator', () => {
     expect((await rowsOf(page, 'Low stock')).map((row) => row.split(' ')[0])).toEqual([
       ...['Gone', 'Fast', 'Codes', 'Few'],
     ]);
-    expect(await rowsOf(page, 'Low, without recent links')).toHaveLength(1);
+    expect(await rowsOf(page, 'Low, not used recently')).toHaveLength(1);
     const alarms = async () => (await page.locator('.alarms').innerText()).replaceAll(/\s+/g, ' ');
     expect(await alarms()).toContain('Critical 2 card values have run out or last under 3 days');
     expect(await alarms()).toContain('Warning 1 card value is low');

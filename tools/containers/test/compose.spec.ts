@@ -1,5 +1,6 @@
-import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { settingOf } from '../src/agreement.js';
@@ -82,6 +83,25 @@ describe('docker/compose.yaml', () => {
 
   it.each(['database', 'broker', ...APP_FOLDERS])('limits the memory of %s', (name) => {
     expect(services[name]).toMatchObject({ mem_limit: expect.any(String) });
+  });
+
+  it("builds with the certificates of PERKWAY_CA, also from the caller's folder", () => {
+    const folder = mkdtempSync(join(tmpdir(), 'perkway-up-'));
+    try {
+      // Stands for docker: says what it was called with, and fails, which ends docker/up at the first build.
+      writeFileSync(join(folder, 'docker'), '#!/bin/sh\necho "$@"\nexit 1\n', { mode: 0o755 });
+      const called = (ca: string) =>
+        spawnSync(join(ROOT, 'docker/up'), [], {
+          cwd: folder,
+          env: { PATH: `${folder}:${process.env.PATH}`, PERKWAY_CA: ca },
+          encoding: 'utf8',
+        }).stdout;
+      expect(called('ca.pem')).toContain(`--secret id=ca,src=${folder}/ca.pem`);
+      expect(called('/etc/ca.pem')).toContain('--secret id=ca,src=/etc/ca.pem');
+      expect(called('')).not.toContain('--secret');
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 
   it('keeps its secrets out of git', () => {

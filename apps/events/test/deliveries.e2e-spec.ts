@@ -731,7 +731,7 @@ it('is claimed, ended, retried, replayed and erased at the same time without a d
       rounds(() => queue.releaseForgotten()),
     ].map((start) => start()),
   );
-  // What is pending now is delivered, the longest delay of a retry later at the latest.
+  // From now on every attempt succeeds, so nothing is pending after the longest delay of a retry.
   isFailing = false;
   for (let round = 0; round < 4; round++) {
     now += 11 * HOUR;

@@ -41,7 +41,7 @@ function useSorted<T>(columns: Column<T>[], rows: readonly T[], parameter = '') 
   const column = columns.find(({ name, sortBy }) => sortBy && name === asked.replace(/^-/, ''));
   const sign = isDescending ? -1 : 1;
   const compare = (one: number | string | null, other: number | string | null) => {
-    // What has no value comes last, whatever the direction.
+    // Rows without a value are last in both directions.
     if (one === null || other === null) return Number(one === null) - Number(other === null);
     return sign * (typeof one === 'string' ? one.localeCompare(String(other)) : one - Number(other));
   };

@@ -24,13 +24,13 @@ export interface Run<T> {
 export const actionOf = (template: string, sentence: string): string =>
   /^\w+ \w+ \$1$/.test(template) ? template.slice(0, -' $1'.length) : sentence;
 
-/** Groups entries, newest first, into runs. @param actionOf undefined for entries that stay single */
-export function runsOf<T extends Entry>(entries: T[], actionOf: (entry: T) => string | undefined): Run<T>[] {
+/** Groups entries, newest first, into runs. @param titleOf returns undefined for entries that stay single */
+export function runsOf<T extends Entry>(entries: T[], titleOf: (entry: T) => string | undefined): Run<T>[] {
   const keyOf = (entry: T) => {
-    const action = actionOf(entry);
+    const title = titleOf(entry);
     const { at, account_id, actor, person, status } = entry;
     const isDone = status === null ? null : status < 400;
-    return action && JSON.stringify([action, at.slice(0, 16), account_id, person ?? actor, isDone]);
+    return title && JSON.stringify([title, at.slice(0, 16), account_id, person ?? actor, isDone]);
   };
   const runs: { key: string | undefined; entries: T[] }[] = [];
   for (const entry of entries) {
@@ -41,7 +41,7 @@ export function runsOf<T extends Entry>(entries: T[], actionOf: (entry: T) => st
   }
   return runs.flatMap(({ entries: run }): Run<T>[] =>
     run.length >= RUN
-      ? [{ title: actionOf(run[0]!)!, entries: run }]
+      ? [{ title: titleOf(run[0]!)!, entries: run }]
       : run.map((entry) => ({ title: null, entries: [entry] })),
   );
 }

@@ -132,10 +132,12 @@ export function clearAmong(parts: number): number {
 export const largestFall = <Part extends { points: number; count: number; deviations: number | null }>(
   parts: Part[],
   journeys: number,
-): Part | undefined =>
-  parts
+): Part | undefined => {
+  const clear = clearAmong(parts.length);
+  return parts
     .filter(
       ({ points, count, deviations }) =>
-        (deviations ?? 0) < -clearAmong(parts.length) && points < 0 && count <= MOST_OF_ALL * journeys,
+        (deviations ?? 0) < -clear && points < 0 && count <= MOST_OF_ALL * journeys,
     )
     .sort((one, other) => one.points - other.points)[0];
+};

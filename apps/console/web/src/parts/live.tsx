@@ -8,7 +8,7 @@ const LiveContext = createContext({
   setLive: (() => undefined) as (on: boolean) => void,
   /** Whether the screen is refreshed whatever the switch says. */
   isForced: false,
-  setForced: (() => undefined) as (held: boolean) => void,
+  setForced: (() => undefined) as (isForced: boolean) => void,
 });
 
 export function LiveProvider({ children }: { children: ReactNode }) {

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { useSearchParams } from 'react-router';
-import { isDay, lastDays, lastMonth, thisMonth, type Range } from '../dates';
+import { FIRST_DAY, isDay, lastDays, lastMonth, thisMonth, type Range } from '../dates';
 import { texts } from '../texts';
 import { CopyButton } from './copy-button';
 import { SelectField, TextField } from './fields';
@@ -59,8 +59,7 @@ interface FieldsProps {
   onRange: (range: Range) => void;
 }
 
-/** A year is typed digit by digit, and nothing was tracked before this day. */
-const FIRST_DAY = '2000-01-01';
+/** Returns false also while a year is typed digit by digit. */
 const isRange = ([from, to]: Range) => isDay(from) && isDay(to) && FIRST_DAY <= from && from <= to;
 
 /**

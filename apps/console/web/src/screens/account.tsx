@@ -8,6 +8,7 @@ import { formatMoment, formatNumber } from '../format';
 import { Ago } from '../parts/ago';
 import { TextArea, TextField } from '../parts/fields';
 import { Keys } from '../parts/keys';
+import { Facts } from '../parts/facts';
 import { Loaded } from '../parts/loaded';
 import { LogoField } from '../parts/logo-field';
 import { Card, Screen } from '../parts/screen';
@@ -188,29 +189,23 @@ function Traffic({ accountId }: { accountId: string }) {
         {({ traffic }) => {
           const own = traffic.find(({ account_id }) => account_id === accountId);
           const last = own?.last_event_at ?? null;
-          const facts = [
-            [
-              texts.operatorsHome.lastEvent,
-              last ? (
-                <>
-                  <Ago moment={last} /> ({formatMoment(last)})
-                </>
-              ) : (
-                t.noEvents
-              ),
-            ],
-            [texts.operatorsHome.week, formatNumber(own?.events ?? 0)],
-            [texts.operatorsHome.weekBefore, formatNumber(own?.events_before ?? 0)],
-          ] as const;
           return (
-            <dl className="facts">
-              {facts.map(([name, value]) => (
-                <div key={name}>
-                  <dt>{name}</dt>
-                  <dd>{value}</dd>
-                </div>
-              ))}
-            </dl>
+            <Facts
+              of={[
+                [
+                  texts.operatorsHome.lastEvent,
+                  last ? (
+                    <>
+                      <Ago moment={last} /> ({formatMoment(last)})
+                    </>
+                  ) : (
+                    t.noEvents
+                  ),
+                ],
+                [texts.operatorsHome.week, formatNumber(own?.events ?? 0)],
+                [texts.operatorsHome.weekBefore, formatNumber(own?.events_before ?? 0)],
+              ]}
+            />
           );
         }}
       </Loaded>

@@ -50,7 +50,7 @@ function wordsOf(entry: AuditEntry, names: ReadonlyMap<string, string>): Words |
 }
 
 const KINDS = [ACCOUNTS, CAMPAIGNS, CATEGORIES, COLLECTIONS, LIMITS, PERKS, POOLS];
-/** The screen of the object, if it has one for this session. What was deleted, or never created, has none. */
+/** Returns the URL of the object's screen; undefined if the session has none for it, or the object was deleted or never created. */
 function screenOf(entry: AuditEntry, session: Session): string | undefined {
   const { action, path, account_id, status, before } = entry;
   if ((status ?? 0) >= 400 && before === null) return undefined;

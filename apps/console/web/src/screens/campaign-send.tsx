@@ -2,7 +2,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useId, useState } from 'react';
 import { loadRows, within } from '../api/analytics';
 import { responseOf, perkway } from '../api/perkway';
-import { usePictures } from '../api/pictures';
+import { usePerkInfo } from '../api/perk-info';
 import type { Campaign } from '../api/types';
 import {
   isPrivateUrl,
@@ -67,7 +67,7 @@ export default function CampaignSend({ campaign }: { campaign: Campaign }) {
   };
   const { id: campaignId, incentives } = campaign;
   const perks = incentives.slice(0, shown);
-  const pictures = usePictures(perks.map((perkId) => ({ perkId, campaignId })));
+  const info = usePerkInfo(perks.map((perkId) => ({ perkId, campaignId })));
   const snippets = useQuery({
     queryKey: ['campaign-send', campaignId, utm, perks],
     placeholderData: keepPreviousData,
@@ -185,7 +185,7 @@ export default function CampaignSend({ campaign }: { campaign: Campaign }) {
                       key={perkId}
                       id={perkId}
                       name={title}
-                      picture={pictures.get(perkId)}
+                      picture={info?.get(perkId)?.picture}
                       url={personalUrl(url, placeholder)}
                       html={linkHtml(url, placeholder, title)}
                     />

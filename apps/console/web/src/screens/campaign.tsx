@@ -16,7 +16,7 @@ import {
 } from '../api/analytics';
 import { ApiError } from '../api/http';
 import { perkway, responseOf } from '../api/perkway';
-import { usePictures } from '../api/pictures';
+import { usePerkInfo } from '../api/perk-info';
 import { saveCsv, type Cell } from '../api/csv';
 import type { Campaign } from '../api/types';
 import { Funnel } from '../charts/funnel';
@@ -499,7 +499,7 @@ function ByPerk({ campaign, range, total }: { campaign: Campaign; range: Range; 
     queryFn: () => loadPerks(campaign, range),
     ...useLiveInterval(),
   });
-  const pictures = usePictures((query.data ?? []).map(({ perkId }) => ({ perkId, campaignId: id })));
+  const info = usePerkInfo((query.data ?? []).map(({ perkId }) => ({ perkId, campaignId: id })));
   const { valueOf, set } = useSearchFilters();
   const isLeastFirst = valueOf('perks') === t.clicks;
   const toOf = ({ perkId }: CampaignPerk) =>
@@ -561,7 +561,7 @@ function ByPerk({ campaign, range, total }: { campaign: Campaign; range: Range; 
                 sortBy: ({ title }) => title,
                 cell: (perk) => (
                   <span className="with-picture">
-                    <PerkPicture src={pictures.get(perk.perkId)} name={perk.title} />
+                    <PerkPicture src={info?.get(perk.perkId)?.picture} name={perk.title} />
                     <Link to={toOf(perk)}>{perk.title}</Link>
                   </span>
                 ),

@@ -14,6 +14,7 @@ export interface Finding {
   /** Epoch milliseconds, if known. */
   since?: number;
 }
+type Text = (names: string, count: number) => string;
 interface Aged {
   app: string;
   oldest_seconds: number | null;
@@ -22,49 +23,46 @@ interface Aged {
 /** Lists the problems of apps, databases, broker, outboxes, consumers and webhooks. */
 export function healthFindings(health: Health): Finding[] {
   const { apps, broker, outbox, dead_letters, consumers, webhooks, checked_at } = health;
-  const before = (seconds: number) => Date.parse(checked_at) - seconds * 1000;
-  const found = (
-    severity: Finding['severity'],
-    text: (names: string, count: number) => string,
-    names: string[],
-  ) => (names.length > 0 ? [{ severity, text: text(formatList(names), names.length) }] : []);
-  const late = (text: (names: string, count: number) => string, all: Aged[]) => {
-    const aged = all.filter(({ oldest_seconds }) => (oldest_seconds ?? 0) > LATE_SECONDS);
-    const since = before(Math.max(...aged.map(({ oldest_seconds }) => oldest_seconds!)));
-    return found(
-      'warning',
-      text,
-      aged.map(({ app }) => app),
-    ).map((finding) => ({ ...finding, since }));
+  const findings: Finding[] = [];
+  const add = (isFound: boolean, severity: Finding['severity'], text: string, ageSeconds?: number) => {
+    const since = ageSeconds === undefined ? undefined : Date.parse(checked_at) - ageSeconds * 1000;
+    if (isFound) findings.push({ severity, text, since });
   };
-  const inState = (wanted: Health['apps'][number]['state']) =>
-    apps.filter(({ state }) => state === wanted).map(({ name }) => name);
+  const addNamed = (severity: Finding['severity'], text: Text, names: string[], ageSeconds?: number) =>
+    add(names.length > 0, severity, text(formatList(names), names.length), ageSeconds);
+  const addLate = (text: Text, all: Aged[]) => {
+    const late = all.filter(({ oldest_seconds }) => (oldest_seconds ?? 0) > LATE_SECONDS);
+    const oldest = late.reduce((age, { oldest_seconds }) => Math.max(age, oldest_seconds ?? 0), 0);
+    const names = late.map(({ app }) => app);
+    addNamed('warning', text, names, oldest);
+  };
+  const namesOf = (isWanted: (app: Health['apps'][number]) => boolean) =>
+    apps.filter(isWanted).map(({ name }) => name);
+  const inMemory = outbox.filter(({ buffered }) => buffered > 0).map(({ app }) => app);
+  // The age is measured less often than the messages are counted.
+  const behind = consumers.filter(({ pending }) => pending !== 0);
   const overdue = webhooks?.overdue_seconds ?? 0;
-  return [
-    ...found('critical', t.down, inState('down')),
-    ...found('warning', t.degraded, inState('degraded')),
-    ...found(
-      'critical',
-      t.databaseAway,
-      apps.filter(({ database }) => database === false).map(({ name }) => name),
-    ),
-    ...(broker.available ? [] : [{ severity: 'critical' as const, text: t.brokerAway }]),
-    ...found(
-      'critical',
-      t.inMemory,
-      outbox.filter(({ buffered }) => buffered > 0).map(({ app }) => app),
-    ),
-    ...late(t.outboxLate, outbox),
-    // The age is measured less often than the messages are counted.
-    ...late(
-      t.consumerLate,
-      consumers.filter(({ pending }) => pending !== 0),
-    ),
-    ...(overdue > LATE_SECONDS
-      ? [{ severity: 'warning' as const, text: t.deliveriesLate, since: before(overdue) }]
-      : []),
-    ...(dead_letters
-      ? [{ severity: 'warning' as const, text: t.deadLettered(formatNumber(dead_letters), dead_letters) }]
-      : []),
-  ];
+  const dead = dead_letters ?? 0;
+  addNamed(
+    'critical',
+    t.down,
+    namesOf(({ state }) => state === 'down'),
+  );
+  addNamed(
+    'warning',
+    t.degraded,
+    namesOf(({ state }) => state === 'degraded'),
+  );
+  addNamed(
+    'critical',
+    t.databaseAway,
+    namesOf(({ database }) => database === false),
+  );
+  add(!broker.available, 'critical', t.brokerAway);
+  addNamed('critical', t.inMemory, inMemory);
+  addLate(t.outboxLate, outbox);
+  addLate(t.consumerLate, behind);
+  add(overdue > LATE_SECONDS, 'warning', t.deliveriesLate, overdue);
+  add(dead > 0, 'warning', t.deadLettered(formatNumber(dead), dead));
+  return findings;
 }

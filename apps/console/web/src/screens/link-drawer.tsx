@@ -6,6 +6,7 @@ import type { AuditEntry, RewardLink } from '../api/types';
 import { formatMoment, formatMoney } from '../format';
 import { CopyButton } from '../parts/copy-button';
 import { Dialog } from '../parts/dialog';
+import { Facts } from '../parts/facts';
 import { Loaded } from '../parts/loaded';
 import { texts } from '../texts';
 
@@ -105,34 +106,24 @@ export function LinkDrawer({ linkId, nameOfPool, nameOfCampaign, onShow, actions
                 </li>
               ))}
             </ol>
-            <dl className="facts">
-              {(
+            <Facts
+              of={[
+                [t.reference, shown.reference],
+                [t.id, <code key="id">{shown.id}</code>],
+                [t.pool, nameOfPool(shown.pool_id)],
+                [t.country, shown.country],
                 [
-                  [t.reference, shown.reference],
-                  [t.id, <code key="id">{shown.id}</code>],
-                  [t.pool, nameOfPool(shown.pool_id)],
-                  [t.country, shown.country],
-                  [
-                    t.campaign,
-                    shown.campaign_id && (
-                      <Link key="campaign" to={`/campaigns/${encodeURIComponent(shown.campaign_id)}`}>
-                        {nameOfCampaign(shown.campaign_id)}
-                      </Link>
-                    ),
-                  ],
-                  [t.journey, shown.journey_id],
-                  [t.ends, shown.state === 'RESERVED' && formatMoment(shown.expires_at * 1000)],
-                ] as const
-              ).map(
-                ([name, value]) =>
-                  value && (
-                    <div key={name}>
-                      <dt>{name}</dt>
-                      <dd>{value}</dd>
-                    </div>
+                  t.campaign,
+                  shown.campaign_id && (
+                    <Link key="campaign" to={`/campaigns/${encodeURIComponent(shown.campaign_id)}`}>
+                      {nameOfCampaign(shown.campaign_id)}
+                    </Link>
                   ),
-              )}
-            </dl>
+                ],
+                [t.journey, shown.journey_id],
+                [t.ends, shown.state === 'RESERVED' && formatMoment(shown.expires_at * 1000)],
+              ]}
+            />
             <p className="hint">{t.drawerNote}</p>
             <div className="dialog-actions">
               <button type="button" className="button" onClick={close}>

@@ -15,7 +15,7 @@ import { useSearchFilters } from '../parts/search-filters';
 import { texts } from '../texts';
 import { Changed, Verdict } from './changes';
 import { NothingTracked } from './nothing-tracked';
-import { RankedPerks } from './perk-clicks';
+import { LeastClicked, MostClicked } from './perk-clicks';
 import { ResultsByStep } from './results-by-step';
 
 const t = texts.overview;
@@ -180,8 +180,8 @@ export default function Overview() {
 
       {funnel.data && <Changed funnel={funnel.data} {...{ now, before }} />}
       <div className="columns">
-        <RankedPerks list="most" range={now} />
-        <RankedPerks list="least" range={now} />
+        <MostClicked range={now} />
+        <LeastClicked range={now} />
       </div>
       <Card title={texts.counting.title}>
         <div className="stack hint">

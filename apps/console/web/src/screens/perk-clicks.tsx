@@ -2,8 +2,8 @@ import { useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { Link, useLocation } from 'react-router';
 import { loadRows, numberOf, within } from '../api/analytics';
-import { allOf, perkway, responseOf } from '../api/perkway';
-import { usePictures, type PerkPlace } from '../api/pictures';
+import { allOf, perkway } from '../api/perkway';
+import { usePerkInfo, type PerkPlace } from '../api/perk-info';
 import { Bars } from '../charts/bars';
 import type { Range } from '../dates';
 import { exploreLink } from '../explore-link';
@@ -34,8 +34,12 @@ export interface ClickedPerk extends PerkPlace {
   title: string;
   clicks: number;
   byCube: Map<ClickCube, number>;
+}
+
+interface SeenPerk extends PerkPlace {
+  title: string;
   /** Of people, by the views that name the perk. */
-  views?: number;
+  views: number;
 }
 
 /** @param limit rows per cube, those with the most clicks first */
@@ -95,20 +99,17 @@ export const ClickLinks = ({
       </span>
     ));
 
-async function loadMostClicked(range: Range): Promise<ClickedPerk[]> {
-  return [...(await loadClicksByPerk(range)).values()]
-    .filter(({ clicks }) => clicks > 0)
-    .sort((one, other) => other.clicks - one.clicks)
-    .slice(0, SHOWN);
-}
+/** Counts the clicks of every perk: one that is missing would seem to have none. */
+export const useClicksByPerk = (range: Range) =>
+  useQuery({
+    queryKey: ['clicks-by-perk', range],
+    queryFn: () => loadClicksByPerk(range, ALL),
+    ...useLiveInterval(),
+  });
 
-/**
- * Returns the perks with the fewest clicks, also none, of those that people saw: in a view that names the perk, or in a
- * campaign with views that offers it, because a pixel names no perk.
- */
-async function loadLeastClicked(range: Range): Promise<ClickedPerk[]> {
-  const [clicked, campaigns, ...views] = await Promise.all([
-    loadClicksByPerk(range, ALL),
+/** Reads the perks that people saw: in a view that names the perk, or in a campaign with views that offers it, because a pixel names no perk. */
+async function loadSeenPerks(range: Range): Promise<Map<string, SeenPerk>> {
+  const [campaigns, ...views] = await Promise.all([
     allOf(perkway.boost.listCampaigns({ limit: 200 })),
     ...VIEWS.map(({ cube, place }) =>
       loadRows({
@@ -119,85 +120,111 @@ async function loadLeastClicked(range: Range): Promise<ClickedPerk[]> {
       }),
     ),
   ]);
-  const perks = new Map([...clicked].filter(([, { clicks }]) => clicks > 0));
-  const add = (perkId: string, count: number, place: Partial<ClickedPerk>) => {
-    const known = perks.get(perkId) ?? { perkId, title: perkId, clicks: 0, byCube: new Map(), ...place };
-    perks.set(perkId, { ...known, views: (known.views ?? 0) + count });
+  const perks = new Map<string, SeenPerk>();
+  const add = (perkId: string, title: string, count: number, place: Partial<PerkPlace>) => {
+    const known = perks.get(perkId) ?? { perkId, title, views: 0, ...place };
+    perks.set(perkId, { ...known, views: known.views + count });
   };
-  const seen = new Set<unknown>();
+  const seenCampaigns = new Set<unknown>();
   VIEWS.forEach(({ cube, place, name }, index) => {
     for (const row of views[index]!) {
       const [perkId, count] = [row[`${cube}.perk_id`], numberOf(row, `${cube}.count_people`)];
       if (count === 0) continue;
-      if (place === 'campaign_id') seen.add(row[`${cube}.${place}`]);
+      if (place === 'campaign_id') seenCampaigns.add(row[`${cube}.${place}`]);
       const title = String(row[`${cube}.perk_title`] ?? perkId);
-      if (perkId != null) add(String(perkId), count, { title, [name]: row[`${cube}.${place}`] ?? undefined });
+      if (perkId != null) add(String(perkId), title, count, { [name]: row[`${cube}.${place}`] ?? undefined });
     }
   });
   for (const { id, incentives } of campaigns)
-    if (seen.has(id)) for (const perkId of incentives) add(perkId, 0, { campaignId: id });
-  const least = [...perks.values()]
-    .sort((one, other) => one.clicks - other.clicks || (other.views ?? 0) - (one.views ?? 0))
-    .slice(0, SHOWN);
-  // Events do not name a perk that was only offered.
-  const unnamed = least.flatMap(({ perkId, title, campaignId }) => (title === perkId && campaignId) || []);
-  const teasers = await Promise.allSettled(
-    [...new Set(unnamed)].map((campaignId) => responseOf(perkway.boost.getTeasers({ campaignId }))),
-  );
-  const titles = new Map(
-    teasers.flatMap((one) =>
-      one.status === 'fulfilled'
-        ? one.value.incentives.map(({ perkId, title }) => [perkId, title] as const)
-        : [],
-    ),
-  );
-  return least.map((perk) => ({
-    ...perk,
-    title: perk.title === perk.perkId ? (titles.get(perk.perkId) ?? perk.title) : perk.title,
-  }));
+    if (seenCampaigns.has(id)) for (const perkId of incentives) add(perkId, perkId, 0, { campaignId: id });
+  return perks;
 }
 
-const LISTS = { most: loadMostClicked, least: loadLeastClicked };
+type RankedPerk = ClickedPerk & Partial<SeenPerk>;
+
+function mostClicked(clicked: Map<string, ClickedPerk>): RankedPerk[] {
+  return [...clicked.values()]
+    .filter(({ clicks }) => clicks > 0)
+    .sort((one, other) => other.clicks - one.clicks)
+    .slice(0, SHOWN);
+}
+
+/** Returns the perks with the fewest clicks, also none, of those that people saw or clicked. */
+function leastClicked(clicked: Map<string, ClickedPerk>, seen: Map<string, SeenPerk>): RankedPerk[] {
+  const none = { clicks: 0, byCube: new Map() };
+  return [...new Map<string, Partial<ClickedPerk>>([...seen, ...clicked]).keys()]
+    .map((perkId) => ({ ...none, ...seen.get(perkId), ...clicked.get(perkId) }) as RankedPerk)
+    .filter(({ perkId, clicks }) => clicks > 0 || seen.has(perkId))
+    .sort((one, other) => one.clicks - other.clicks || (other.views ?? 0) - (one.views ?? 0))
+    .slice(0, SHOWN);
+}
+
+export function MostClicked({ range }: { range: Range }) {
+  const clicks = useClicksByPerk(range);
+  return (
+    <RankedPerks
+      list="most"
+      query={{ ...clicks, data: clicks.data && mostClicked(clicks.data) }}
+      {...{ range }}
+    />
+  );
+}
+
+export function LeastClicked({ range }: { range: Range }) {
+  const clicks = useClicksByPerk(range);
+  // Not refreshed, because it takes three large queries.
+  const seen = useQuery({ queryKey: ['seen-perks', range], queryFn: () => loadSeenPerks(range) });
+  const data = clicks.data && seen.data && leastClicked(clicks.data, seen.data);
+  return <RankedPerks list="least" query={{ ...(clicks.isError ? clicks : seen), data }} {...{ range }} />;
+}
+
 /** The part of the address that leads to the list. */
 export const LEAST_CLICKED = '#least-clicked';
 
+interface Props {
+  list: 'most' | 'least';
+  query: Parameters<typeof Loaded<RankedPerk[]>>[0]['query'];
+  range: Range;
+}
+
 /** The perks with the most or the fewest clicks. */
-export function RankedPerks({ list, range }: { list: keyof typeof LISTS; range: Range }) {
-  const live = useLiveInterval();
-  const query = useQuery({
-    queryKey: ['ranked-perks', list, range],
-    queryFn: () => LISTS[list](range),
-    // The least clicked take five large queries.
-    ...(list === 'most' && live),
-  });
-  const pictures = usePictures(
+function RankedPerks({ list, query, range }: Props) {
+  const info = usePerkInfo(
     (query.data ?? []).map(({ perkId, campaignId, collectionId }) => ({ perkId, campaignId, collectionId })),
   );
+  // Events do not name a perk that was only offered: its title comes with its picture.
+  const isNamed = info !== undefined || query.data?.every(({ perkId, title }) => title !== perkId);
+  const data = isNamed ? query.data : undefined;
   const id = `${list}-clicked`;
-  const isAsked = useLocation().hash === `#${id}` && query.isSuccess;
+  const isAsked = useLocation().hash === `#${id}` && data !== undefined;
   useEffect(() => {
     if (isAsked) document.getElementById(id)?.scrollIntoView();
   }, [isAsked, id]);
   const { title, note, none } = t.ranked[list];
   return (
     <Card id={id} title={title} note={note}>
-      <Loaded query={query} isEmpty={(data) => data.length === 0} empty={<p>{none}</p>}>
+      <Loaded query={{ ...query, data }} isEmpty={(perks) => perks.length === 0} empty={<p>{none}</p>}>
         {(perks) => (
           <Bars
             label={title}
-            bars={perks.map(({ perkId, title: name, clicks, byCube, views }) => ({
-              key: perkId,
-              label: name,
-              value: clicks,
-              note: (
-                <>
-                  {views !== undefined && t.ranked.views(views)}
-                  {views !== undefined && clicks > 0 && ', '}
-                  <ClickLinks {...{ perkId, byCube, range }} />
-                </>
-              ),
-              picture: <PerkPicture src={pictures.get(perkId)} name={name} />,
-            }))}
+            bars={perks.map((perk) => {
+              const { perkId, clicks, byCube, views } = perk;
+              const { title: offered = perkId, picture } = info?.get(perkId) ?? {};
+              const name = perk.title === perkId ? offered : perk.title;
+              return {
+                key: perkId,
+                label: name,
+                value: clicks,
+                note: (
+                  <>
+                    {views !== undefined && t.ranked.views(views)}
+                    {views !== undefined && clicks > 0 && ', '}
+                    <ClickLinks {...{ perkId, byCube, range }} />
+                  </>
+                ),
+                picture: <PerkPicture src={picture} name={name} />,
+              };
+            })}
           />
         )}
       </Loaded>

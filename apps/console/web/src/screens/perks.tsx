@@ -5,12 +5,11 @@ import type { Perk } from '../api/types';
 import { SelectField, TextField } from '../parts/fields';
 import { Empty, Loaded } from '../parts/loaded';
 import { lastDays } from '../dates';
-import { useLiveInterval } from '../parts/live';
 import { PerkCard } from '../parts/perk-card';
 import { Screen } from '../parts/screen';
 import { useSearchFilters } from '../parts/search-filters';
 import { texts } from '../texts';
-import { ALL, ClickLinks, loadClicksByPerk } from './perk-clicks';
+import { ClickLinks, useClicksByPerk } from './perk-clicks';
 import { PerkTable } from './perk-table';
 
 const t = texts.perks;
@@ -35,11 +34,7 @@ export default function Perks() {
     queryFn: ({ signal }) => readCollection(chosen!, signal),
   });
   const range = lastDays(DAYS).now;
-  const clicks = useQuery({
-    queryKey: ['clicks-by-perk', range],
-    queryFn: () => loadClicksByPerk(range, ALL),
-    ...useLiveInterval(),
-  });
+  const clicks = useClicksByPerk(range);
   const figuresOf = (perkId: string) => {
     const clicked = clicks.data?.get(perkId);
     if (!clicked?.clicks) return clicks.isSuccess && t.noClicks(DAYS);
@@ -87,71 +82,68 @@ export default function Perks() {
               />
             </div>
             <Loaded query={collection} lines={9}>
-              {({ groups, perks }) => (
-                <>
+              {({ groups, perks }) => {
+                const found = perks.filter((perk) => matches(perk, words));
+                const count = (
                   <p className="hint" role="status">
-                    {t.count(perks.filter((perk) => matches(perk, words)).length, perks.length)}
+                    {t.count(found.length, perks.length)}
                   </p>
-                  {isTable && (
-                    <PerkTable
-                      collection={chosen!}
-                      // A perk may be in several groups.
-                      perks={[
-                        ...new Map(
-                          perks.filter((perk) => matches(perk, words)).map((perk) => [perk.id, perk]),
-                        ).values(),
-                      ]}
-                      range={range}
-                      note={t.tableNote(DAYS)}
-                    />
-                  )}
-                  {(isTable ? [] : groups).map((group, index) => {
-                    const before = groups
-                      .slice(0, index)
-                      .reduce(
-                        (sum, { perks: own }) => sum + own.filter((perk) => matches(perk, words)).length,
-                        0,
+                );
+                if (isTable)
+                  return (
+                    <>
+                      {count}
+                      <PerkTable
+                        collection={chosen!}
+                        // A perk may be in several groups.
+                        perks={[...new Map(found.map((perk) => [perk.id, perk])).values()]}
+                        range={range}
+                        note={t.tableNote(DAYS)}
+                      />
+                    </>
+                  );
+                const matching = groups.map((group) => group.perks.filter((perk) => matches(perk, words)));
+                /** The number of matching perks in the groups before this one. */
+                const countBefore = (index: number) => matching.slice(0, index).flat().length;
+                return (
+                  <>
+                    {count}
+                    {groups.map((group, index) => {
+                      const shown = matching[index]!.slice(0, Math.max(0, shownAtMost - countBefore(index)));
+                      if (shown.length < matching[index]!.length && shown.length === 0) return null;
+                      return (
+                        <section key={group.id} className="stack" aria-label={group.name}>
+                          <h2>{group.name}</h2>
+                          {shown.length === 0 ? (
+                            <p className="hint">{t.emptyGroup}</p>
+                          ) : (
+                            <ul className="perk-grid">
+                              {shown.map((perk) => (
+                                <li key={perk.id}>
+                                  <PerkCard
+                                    title={perk.title}
+                                    callout={perk.callout}
+                                    description={perk.description}
+                                    redemptionNote={perk.redemption_note}
+                                    details={perk.details}
+                                    partner={perk.relations.partner.name}
+                                    banner={perk.relations.media.banner}
+                                    logo={perk.relations.media.logo}
+                                    categories={perk.relations.categories.map(({ name }) => name)}
+                                    places={perk.relations.locations}
+                                    coupon={perk.coupon}
+                                    isCouponPerk={perk.is_coupon_perk}
+                                    metadata={perk.metadata}
+                                    figures={figuresOf(String(perk.id))}
+                                  />
+                                </li>
+                              ))}
+                            </ul>
+                          )}
+                        </section>
                       );
-                    const matching = group.perks.filter((perk) => matches(perk, words));
-                    const shown = matching.slice(0, Math.max(0, shownAtMost - before));
-                    if (shown.length < matching.length && shown.length === 0) return null;
-                    return (
-                      <section key={group.id} className="stack" aria-label={group.name}>
-                        <h2>{group.name}</h2>
-                        {shown.length === 0 ? (
-                          <p className="hint">{t.emptyGroup}</p>
-                        ) : (
-                          <ul className="perk-grid">
-                            {shown.map((perk) => (
-                              <li key={perk.id}>
-                                <PerkCard
-                                  title={perk.title}
-                                  callout={perk.callout}
-                                  description={perk.description}
-                                  redemptionNote={perk.redemption_note}
-                                  details={perk.details}
-                                  partner={perk.relations.partner.name}
-                                  banner={perk.relations.media.banner}
-                                  logo={perk.relations.media.logo}
-                                  categories={perk.relations.categories.map(({ name }) => name)}
-                                  places={perk.relations.locations}
-                                  coupon={perk.coupon}
-                                  isCouponPerk={perk.is_coupon_perk}
-                                  metadata={perk.metadata}
-                                  figures={figuresOf(String(perk.id))}
-                                />
-                              </li>
-                            ))}
-                          </ul>
-                        )}
-                      </section>
-                    );
-                  })}
-                  {!isTable &&
-                    groups.reduce(
-                      (sum, { perks: own }) => sum + own.filter((perk) => matches(perk, words)).length,
-                      0,
-                    ) > shownAtMost && (
+                    })}
+                    {countBefore(groups.length) > shownAtMost && (
                       <button
                         type="button"
                         className="button"
@@ -160,8 +152,9 @@ export default function Perks() {
                         {texts.more}
                       </button>
                     )}
-                </>
-              )}
+                  </>
+                );
+              }}
             </Loaded>
           </>
         )}

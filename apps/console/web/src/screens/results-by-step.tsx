@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Link } from 'react-router';
 import { loadParts, numberOf, ofCampaign, type FunnelRows, type Row } from '../api/analytics';
-import { dayOf, daysAgo, type Range } from '../dates';
+import { dayOf, daysAgo, FIRST_DAY, type Range } from '../dates';
 import { exploreLink } from '../explore-link';
 import { formatChange, formatMonth, formatNumber } from '../format';
 import { addMoney, formatSums, type Money } from '../money';
@@ -30,8 +30,6 @@ type State = keyof typeof STATES;
 /** Steps of which more is better. */
 const GOOD: Step[] = ['journeys', 'clickers', 'converters', 'conversions', 'revealed'];
 const JOURNEYS = ['journeys', 'clickers', 'converters'] as const;
-/** Perkway has no older events. */
-const FIRST_DAY = '2000-01-01';
 
 const nothing = () => ({ count: 0, money: new Map() as Money });
 /**

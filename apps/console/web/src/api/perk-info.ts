@@ -13,23 +13,30 @@ type Media = { banner?: string | null; logo?: string | null } | null;
 
 const pictureOf = (media: Media | undefined) => media?.logo ?? media?.banner ?? null;
 
-async function ofCampaign(campaignId: string, signal: AbortSignal): Promise<[string, string | null][]> {
+export interface PerkInfo {
+  title: string;
+  picture: string | null;
+}
+
+async function ofCampaign(campaignId: string, signal: AbortSignal): Promise<[string, PerkInfo][]> {
   const { incentives } = await responseOf(perkway.boost.getTeasers({ campaignId }, { signal }));
-  return incentives.map(({ perkId, media }) => [perkId, pictureOf(media)]);
+  return incentives.map(({ perkId, title, media }) => [perkId, { title, picture: pictureOf(media) }]);
 }
 
 async function ofCollection(
   { perkId, collectionId }: PerkPlace,
   signal: AbortSignal,
-): Promise<[string, string | null]> {
-  const perk = perkway.perks.getPerkOfCollection({ collectionId: collectionId!, perkId }, { signal });
-  return [perkId, pictureOf((await responseOf(perk)).relations.media)];
+): Promise<[string, PerkInfo]> {
+  const { title, relations } = await responseOf(
+    perkway.perks.getPerkOfCollection({ collectionId: collectionId!, perkId }, { signal }),
+  );
+  return [perkId, { title, picture: pictureOf(relations.media) }];
 }
 
-/** Loads the pictures of a few perks by id. A perk that no longer exists has none. */
-export function usePictures(places: PerkPlace[]): Map<string, string | null> {
-  const { data } = useQuery<Map<string, string | null>>({
-    queryKey: ['pictures', places],
+/** Loads the titles and pictures of a few perks by id; undefined until then. A perk that no longer exists has none. */
+export const usePerkInfo = (places: PerkPlace[]): Map<string, PerkInfo> | undefined =>
+  useQuery<Map<string, PerkInfo>>({
+    queryKey: ['perk-info', places],
     enabled: places.length > 0,
     staleTime: TEN_MINUTES,
     placeholderData: (before) => before,
@@ -39,10 +46,8 @@ export function usePictures(places: PerkPlace[]): Map<string, string | null> {
         ...campaigns.map((id) => ofCampaign(id, signal)),
         ...places
           .filter(({ campaignId, collectionId }) => !campaignId && collectionId)
-          .map(async (place) => [await ofCollection(place, signal)] satisfies [string, string | null][]),
+          .map(async (place) => [await ofCollection(place, signal)] satisfies [string, PerkInfo][]),
       ]);
       return new Map(found.flatMap((one) => (one.status === 'fulfilled' ? one.value : [])));
     },
-  });
-  return data ?? new Map<string, string | null>();
-}
+  }).data;

@@ -1,0 +1,16 @@
+import type { ReactNode } from 'react';
+
+/** Lists names with their values, without those that have none. */
+export const Facts = ({ of }: { of: (readonly [name: string, value: ReactNode])[] }) => (
+  <dl className="facts">
+    {of.map(
+      ([name, value]) =>
+        value && (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ),
+    )}
+  </dl>
+);

@@ -7,7 +7,7 @@ import {
   seededRandom,
   type Operation,
 } from '@perkway/test-fleet';
-import { runNode, waitFor } from '@perkway/testing';
+import { launchChromium, runNode, waitFor } from '@perkway/testing';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -195,6 +195,26 @@ describe('the stack', () => {
         expect([path, (await stack.request(host, path)).status]).toEqual([path, 200]);
     },
   );
+
+  it('lets a person sign in to the console through the proxy, in a browser', async () => {
+    const [replica] = await stack.containers('console');
+    const variables = await stack.engine.docker(['inspect', '--format', '{{json .Config.Env}}', replica!.Id]);
+    const [, url] = /"CONSOLE_URL=([^"]+)"/.exec(variables)!;
+    const { origin, host } = new URL(url!);
+    const browser = await launchChromium([
+      `--host-resolver-rules=MAP ${host} 127.0.0.1:${stack.options.port}`,
+    ]);
+    try {
+      const page = await browser.newPage();
+      await page.goto(origin);
+      await page.getByLabel('API key').fill(stack.adminKey());
+      await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+      await page.getByRole('navigation', { name: 'Main' }).waitFor({ state: 'attached' });
+      expect(new URL(page.url()).origin).toBe(origin);
+    } finally {
+      await browser.close();
+    }
+  });
 
   it('responds 404 to an unknown host', async () => {
     expect((await stack.request('nothing', '/')).status).toBe(404);

@@ -38,9 +38,10 @@ async function send(token: string, operation: 'get' | 'reveal'): Promise<ApiResu
   const date = Date.parse(response.headers.get('date') || '');
   if (date) clockOffset = date - Date.now();
   const revealed_at = Number(response.headers.get('perkway-revealed-at'));
+  const language = response.headers.get('content-language');
   switch (response.status) {
     case 200:
-      return { kind: 'link', link: { ...((await response.json()) as RewardLink), revealed_at } };
+      return { kind: 'link', link: { ...((await response.json()) as RewardLink), revealed_at, language } };
     case 401:
     case 404:
       return { kind: 'unknown' };

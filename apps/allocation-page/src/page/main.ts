@@ -36,7 +36,7 @@ function enter(next: State, byAction: boolean): void {
 }
 
 /** Returns a class that makes long amounts smaller on the card. */
-const sizeOf = (amount: string): string => (amount.length > 11 ? 'longer' : amount.length > 7 ? 'long' : '');
+const sizeOf = (amount: string): string => (amount.length > 9 ? 'longer' : amount.length > 7 ? 'long' : '');
 
 function showTimeLeft(): void {
   clearTimeout(expiryTimer);
@@ -71,7 +71,7 @@ function showLink(next: RewardLink, byAction: boolean): void {
   one('.face-amount').className = `face-amount ${sizeOf(amount)}`;
   fill('place', formatCountry(locale, next.country));
   fill('date', formatDate(locale, next.expires_at));
-  showProduct(next.product, next.brand ? next.brand.name : '');
+  showProduct(next, next.brand ? next.brand.name : '');
   showCode(one('[data-fill="code"]'), next.card ? next.card.code : '');
   fill('pin', (next.card && next.card.pin) || '');
   one('[data-secret="pin"]').hidden = !(next.card && next.card.pin);
@@ -148,6 +148,7 @@ function savePicture(): void {
         ]
       : []),
     { text: formatCountry(locale, link.country), size: 34, color: muted },
+    ...(text('.host') ? [{ text: text('.host'), size: 34, color: muted }] : []),
     ...(link.card.valid_until
       ? [{ text: `${text('[data-valid] dt')} ${text('[data-valid] dd')}`, size: 34, color: muted }]
       : []),

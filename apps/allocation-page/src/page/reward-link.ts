@@ -18,6 +18,8 @@ export interface RewardLink {
   card?: { code: string; pin?: string; valid_until?: string };
   /** Unix seconds. Only if the link was revealed before this request; from the header `Perkway-Revealed-At`. */
   revealed_at?: number;
+  /** Language of the product's texts, if there are any; from the header `Content-Language`. */
+  language?: string | null;
   brand?: Brand;
   product?: Product;
 }

@@ -1,5 +1,5 @@
 import { takesWhiteText } from './color.js';
-import type { Brand, Product } from './reward-link.js';
+import type { Brand, RewardLink } from './reward-link.js';
 
 export type State =
   | 'loading'
@@ -119,18 +119,23 @@ export function showBrand(brand: Brand | null | undefined): void {
 }
 
 /** Shows the product on the card and in the facts, and once the card is revealed also how to spend it. */
-export function showProduct(product: Product | undefined, sender: string): void {
+export function showProduct({ product, language }: RewardLink, sender: string): void {
   fill('title', product ? product.name : sender);
   fill('product', product ? product.name : '');
   for (const row of all('[data-product="row"]')) row.hidden = !product;
+  for (const text of all('[data-product="text"]'))
+    if (product && language) text.lang = language;
+    else text.removeAttribute('lang');
   // The name of a product says that it is a gift card.
   one('[data-kind]').hidden = !!product;
   colorize(one('.face'), product && product.color);
   showLogo('.face-logo', product && product.logo);
   const instructions = (product && product.instructions) || '';
   fill('instructions', instructions);
-  one('[data-how]').hidden = !instructions;
+  const hasShop = lead('shop', product && product.redeem_url);
+  one('[data-ask]').hidden = !!instructions;
+  one('[data-how]').hidden = !instructions && hasShop;
   // One main button: it leads to the shop, or copies the code if there is no shop to go to.
-  one('[data-copy="code"]').className = lead('shop', product && product.redeem_url) ? 'copy' : 'main';
+  one('[data-copy="code"]').className = hasShop ? 'copy' : 'main';
   lead('terms', product && product.terms_url);
 }

@@ -58,14 +58,14 @@ export const renderPage = (
         <header class="top">
           ${isForeign ? languageForm(endonyms(languages), languages, ({ thisLanguage }) => thisLanguage) : ''}
           <img class="logo" src="${icon}" alt="" />
-          <p class="name" data-fill="brand" translate="no">Perkway</p>
+          <p class="name" dir="auto" data-fill="brand" translate="no">Perkway</p>
         </header>
         <main data-state="loading">
           <div class="card" aria-hidden="true">
             <div class="face">
               ${rings}${bow}
               <img class="face-logo" data-product="logo" alt="" hidden />
-              <p class="face-brand" data-fill="title" translate="no"></p>
+              <p class="face-brand" dir="auto" data-fill="title" data-product="text" translate="no"></p>
               <p class="face-amount" data-fill="amount"></p>
               <p class="face-foot"><span data-kind>${texts.giftCard}</span><span data-fill="place"></span></p>
             </div>
@@ -94,20 +94,6 @@ export const renderPage = (
             <section data-when="reserved revealing" hidden>
               ${sender(texts)}
               <h1 tabindex="-1" data-fill="amount" data-template="${texts.reserved.heading}"></h1>
-              <dl>
-                ${product(texts)}
-                <div>
-                  <dt>${texts.reserved.place}</dt>
-                  <dd data-fill="place"></dd>
-                </div>
-                <div>
-                  <dt>${texts.reserved.until}</dt>
-                  <dd>
-                    <bdi data-fill="date"></bdi> <span class="left" data-fill="left"></span>
-                    <p class="after">${texts.reserved.after}</p>
-                  </dd>
-                </div>
-              </dl>
               <button type="button" class="main" data-reveal>
                 <span data-when="reserved">${texts.reserved.show}</span>
                 <span data-when="revealing" hidden
@@ -115,16 +101,28 @@ export const renderPage = (
                 >
               </button>
               <p class="small">${lock}<span>${texts.reserved.sealed}</span></p>
+              <dl>
+                <div>
+                  <dt>${texts.reserved.until}</dt>
+                  <dd>
+                    <bdi data-fill="date"></bdi> <span class="left" data-fill="left"></span>
+                    <p class="after">${texts.reserved.after}</p>
+                  </dd>
+                </div>
+                ${product(texts)}
+              </dl>
             </section>
             <section data-when="revealed" hidden>
               ${sender(texts)}
               <h1 tabindex="-1" data-fill="amount" data-template="${texts.revealed.heading}"></h1>
               <p class="notice" data-replaced hidden>${texts.revealed.replaced}</p>
-              ${secret('code', texts)} ${secret('pin', texts)}
-              ${newTab('main', 'shop', html`<span data-fill="shop" data-template="${texts.revealed.shop}"></span>`, texts)}
-              <div class="how" data-how hidden>
+              ${secret('code', texts)} ${secret('pin', texts)} ${shop(texts)}
+              <div class="how" data-how>
                 <h2>${texts.revealed.how}</h2>
-                <p class="instructions" data-fill="instructions"></p>
+                <p class="instructions" dir="auto" data-fill="instructions" data-product="text"></p>
+                <p data-ask data-fill="brand" data-template="${texts.revealed.askWhereBrand}">
+                  ${texts.revealed.askWhere}
+                </p>
               </div>
               <div class="tools">
                 <button type="button" class="copy" data-print>
@@ -135,18 +133,19 @@ export const renderPage = (
                 </button>
               </div>
               <dl>
-                ${product(texts)}
-                <div>
-                  <dt>${texts.reserved.place}</dt>
-                  <dd data-fill="place"></dd>
-                </div>
                 <div data-valid hidden>
                   <dt>${texts.revealed.validUntil}</dt>
                   <dd data-fill="last-day"></dd>
                 </div>
+                ${product(texts)}
                 <div data-opened hidden>
                   <dt>${texts.revealed.firstOpened}</dt>
-                  <dd><bdi data-fill="opened"></bdi></dd>
+                  <dd>
+                    <bdi data-fill="opened"></bdi>
+                    <p class="after" data-fill="brand" data-template="${texts.revealed.notYouBrand}">
+                      ${texts.revealed.notYou}
+                    </p>
+                  </dd>
                 </div>
               </dl>
               <p class="keep">
@@ -242,17 +241,29 @@ const reference = (texts: Texts): Html =>
     ${copyButton('reference', texts.reference, texts)}
   </div>`;
 
+/** Renders what the card buys, and where. */
 const product = (texts: Texts): Html =>
   html`<div data-product="row" hidden>
-    <dt>${texts.product}</dt>
-    <dd data-fill="product" data-product="name"></dd>
-  </div>`;
+      <dt>${texts.product}</dt>
+      <dd><bdi data-fill="product" data-product="text"></bdi></dd>
+    </div>
+    <div>
+      <dt>${texts.reserved.place}</dt>
+      <dd data-fill="place"></dd>
+    </div>`;
 
 /** Renders a link whose URL the script sets. No referrer is sent, because the page's URL may contain the token. */
 const newTab = (className: string, name: string, text: string | Html, texts: Texts): Html =>
   html`<a class="${className}" data-link="${name}" target="_blank" rel="noopener noreferrer" hidden
     >${text} <span class="unseen">${texts.revealed.newTab}</span></a
   >`;
+
+/** Renders the link to the shop. Its host is an element of its own, so that no line breaks at a hyphen of the host. */
+const shop = (texts: Texts): Html => {
+  const [before, after] = texts.revealed.shop.split('{shop}') as [string, string];
+  const text = html`<span>${before}<bdi class="host" data-fill="shop"></bdi>${after}</span>`;
+  return newTab('main', 'shop', text, texts);
+};
 
 const help = (texts: Texts): Html =>
   newTab(

@@ -43,6 +43,8 @@ export const de: Texts = {
     copyFailed: 'Das Kopieren hat nicht geklappt. Der Text ist markiert: Kopieren Sie ihn bitte von Hand.',
     drawing: 'Der Code für die Kasse',
     how: 'So lösen Sie sie ein',
+    askWhere: 'Fragen Sie den Absender, wo Sie die Karte einlösen können.',
+    askWhereBrand: 'Fragen Sie bei {brand} nach, wo Sie die Karte einlösen können.',
     shop: 'Weiter zu {shop}',
     terms: 'Bedingungen der Karte',
     newTab: '(öffnet einen neuen Tab)',
@@ -51,6 +53,10 @@ export const de: Texts = {
     saved: 'Das Bild wurde gespeichert',
     validUntil: 'Karte gültig bis',
     firstOpened: 'Zum ersten Mal geöffnet am',
+    notYou:
+      'Wenn das nicht Sie waren, kennt noch jemand den Code und hat ihn vielleicht eingelöst. Bitten Sie den Absender um Hilfe.',
+    notYouBrand:
+      'Wenn das nicht Sie waren, kennt noch jemand den Code und hat ihn vielleicht eingelöst. Bitten Sie {brand} um Hilfe.',
     replaced:
       'Diese Karte wurde ersetzt: Für Sie gibt es einen neuen Link. Wenn die Karte nicht funktioniert, öffnen Sie den neuen Link.',
     keep: 'Heben Sie diesen Link auf',

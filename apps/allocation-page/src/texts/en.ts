@@ -42,6 +42,8 @@ export const en: Texts = {
     copyFailed: 'Copying did not work. The text is selected: copy it by hand.',
     drawing: 'The code for the till',
     how: 'How to use it',
+    askWhere: 'Ask the sender where you can use this card.',
+    askWhereBrand: 'Ask {brand} where you can use this card.',
     shop: 'Go to {shop}',
     terms: 'Terms of the card',
     newTab: '(opens in a new tab)',
@@ -50,6 +52,10 @@ export const en: Texts = {
     saved: 'The picture has been saved',
     validUntil: 'Card valid until',
     firstOpened: 'First opened on',
+    notYou:
+      'If that was not you, somebody else has seen the code and may have used it. Please ask the sender for help.',
+    notYouBrand:
+      'If that was not you, somebody else has seen the code and may have used it. Please ask {brand} for help.',
     replaced:
       'This card has been replaced: a new link was made for you. If the card does not work, open the new link.',
     keep: 'Keep this page',

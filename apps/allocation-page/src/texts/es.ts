@@ -42,6 +42,8 @@ export const es: Texts = {
     copyFailed: 'No se ha podido copiar. El texto está seleccionado: cópielo a mano.',
     drawing: 'El código para la caja',
     how: 'Cómo usarla',
+    askWhere: 'Pregunte a quien le envió el enlace dónde puede usar esta tarjeta.',
+    askWhereBrand: 'Pregunte a {brand} dónde puede usar esta tarjeta.',
     shop: 'Ir a {shop}',
     terms: 'Condiciones de la tarjeta',
     newTab: '(se abre en otra pestaña)',
@@ -50,6 +52,10 @@ export const es: Texts = {
     saved: 'La imagen se ha guardado',
     validUntil: 'Tarjeta válida hasta',
     firstOpened: 'Se abrió por primera vez el',
+    notYou:
+      'Si no fue usted, otra persona conoce el código y quizá lo haya usado. Pida ayuda a quien le envió el enlace.',
+    notYouBrand:
+      'Si no fue usted, otra persona conoce el código y quizá lo haya usado. Pida ayuda a {brand}.',
     replaced:
       'Esta tarjeta se ha sustituido: hay un enlace nuevo para usted. Si la tarjeta no funciona, abra el enlace nuevo.',
     keep: 'Conserve este enlace',

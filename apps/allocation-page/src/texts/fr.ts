@@ -43,6 +43,8 @@ export const fr: Texts = {
     copyFailed: 'La copie n’a pas fonctionné. Le texte est sélectionné : copiez-le à la main.',
     drawing: 'Le code pour la caisse',
     how: 'Comment l’utiliser',
+    askWhere: 'Demandez à l’expéditeur où vous pouvez utiliser cette carte.',
+    askWhereBrand: 'Demandez à {brand} où vous pouvez utiliser cette carte.',
     shop: 'Aller sur {shop}',
     terms: 'Conditions de la carte',
     newTab: '(s’ouvre dans un nouvel onglet)',
@@ -51,35 +53,39 @@ export const fr: Texts = {
     saved: 'L’image a été enregistrée',
     validUntil: 'Carte valable jusqu’au',
     firstOpened: 'Ouverte pour la première fois le',
+    notYou:
+      'Si ce n’était pas vous, quelqu’un d’autre connaît le code et l’a peut-être utilisé. Demandez de l’aide à l’expéditeur.',
+    notYouBrand:
+      'Si ce n’était pas vous, quelqu’un d’autre connaît le code et l’a peut-être utilisé. Demandez de l’aide à {brand}.',
     replaced:
-      'Cette carte a été remplacée : un nouveau lien a été créé pour vous. Si la carte ne fonctionne pas, ouvrez le nouveau lien.',
+      'Cette carte a été remplacée\u00a0: un nouveau lien a été créé pour vous. Si la carte ne fonctionne pas, ouvrez le nouveau lien.',
     keep: 'Conservez ce lien',
     keepWhy:
-      'Il vous permet de revoir la carte à tout moment. Ajoutez-le à vos favoris ou conservez le message reçu. Le code vaut de l’argent : ne le communiquez jamais à quelqu’un qui vous appelle ou vous écrit.',
+      'Il vous permet de revoir la carte à tout moment. Ajoutez-le à vos favoris ou conservez le message reçu. Le code vaut de l’argent\u00a0: ne le communiquez jamais à quelqu’un qui vous appelle ou vous écrit.',
   },
   expired: {
     heading: 'Ce lien a expiré',
     when: 'La carte devait être ouverte au plus tard le {date}.',
-    next: 'Sa valeur n’a pas été dépensée : la carte est revenue à l’expéditeur. Demandez-lui un nouveau lien.',
+    next: 'Sa valeur n’a pas été dépensée\u00a0: la carte est revenue à l’expéditeur. Demandez-lui un nouveau lien.',
     nextBrand:
-      'Sa valeur n’a pas été dépensée : la carte est revenue à {brand}. Veuillez demander un nouveau lien à {brand}.',
+      'Sa valeur n’a pas été dépensée\u00a0: la carte est revenue à {brand}. Veuillez demander un nouveau lien à {brand}.',
   },
   cancelled: {
     heading: 'Ce lien a été annulé',
-    text: 'Il ne fonctionne plus : son expéditeur l’a retiré. Renseignez-vous auprès de la personne qui vous l’a envoyé.',
-    textBrand: 'Il ne fonctionne plus : son expéditeur l’a retiré. Renseignez-vous auprès de {brand}.',
+    text: 'Il ne fonctionne plus\u00a0: son expéditeur l’a retiré. Renseignez-vous auprès de la personne qui vous l’a envoyé.',
+    textBrand: 'Il ne fonctionne plus\u00a0: son expéditeur l’a retiré. Renseignez-vous auprès de {brand}.',
   },
   withdrawn: {
     heading: 'Cette carte cadeau a été retirée',
-    text: 'Son émetteur l’a rappelée : le lien ne fonctionne plus. Demandez un nouveau lien à la personne qui vous l’a envoyé.',
+    text: 'Son émetteur l’a rappelée\u00a0: le lien ne fonctionne plus. Demandez un nouveau lien à la personne qui vous l’a envoyé.',
     textBrand:
-      'Son émetteur l’a rappelée : le lien ne fonctionne plus. Veuillez demander un nouveau lien à {brand}.',
+      'Son émetteur l’a rappelée\u00a0: le lien ne fonctionne plus. Veuillez demander un nouveau lien à {brand}.',
   },
   replaced: {
     heading: 'Ce lien a été remplacé',
-    text: 'Il ne fonctionne plus : un nouveau lien a été créé à sa place. Ouvrez le nouveau depuis vos messages, ou renseignez-vous auprès de la personne qui vous l’a envoyé.',
+    text: 'Il ne fonctionne plus\u00a0: un nouveau lien a été créé à sa place. Ouvrez le nouveau depuis vos messages, ou renseignez-vous auprès de la personne qui vous l’a envoyé.',
     textBrand:
-      'Il ne fonctionne plus : un nouveau lien a été créé à sa place. Ouvrez le nouveau depuis vos messages, ou renseignez-vous auprès de {brand}.',
+      'Il ne fonctionne plus\u00a0: un nouveau lien a été créé à sa place. Ouvrez le nouveau depuis vos messages, ou renseignez-vous auprès de {brand}.',
   },
   reference: {
     label: 'Référence pour l’assistance',

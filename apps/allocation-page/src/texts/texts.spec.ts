@@ -21,6 +21,10 @@ describe.each(LANGUAGES)('texts in %s', (language) => {
     }
   });
 
+  it('keep French punctuation on the line of its word', () => {
+    for (const [path, text] of texts) expect([path, / [:;?!]/.test(text)]).toEqual([path, false]);
+  });
+
   it('give each copy button a text of its own', () => {
     const { code, pin } = TEXTS[language].revealed.secrets;
     expect(code.copy).not.toBe(pin.copy);

@@ -44,6 +44,9 @@ export interface Texts {
     /** Accessible name of the barcode or QR code. */
     drawing: string;
     how: string;
+    /** Shown instead of instructions if the product has none, and no shop to go to. */
+    askWhere: string;
+    askWhereBrand: string;
     shop: string;
     terms: string;
     newTab: string;
@@ -53,6 +56,8 @@ export interface Texts {
     validUntil: string;
     /** Shown when the link is opened again. */
     firstOpened: string;
+    notYou: string;
+    notYouBrand: string;
     /** Another link was made in place of this one. */
     replaced: string;
     keep: string;

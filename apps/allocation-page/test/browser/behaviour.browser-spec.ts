@@ -42,7 +42,9 @@ describe('revealing', () => {
     await page.reload();
     await untilState(page, 'revealed');
     expect(await codeOf(page)).toBe(CARD.code);
-    expect(await page.innerText('[data-opened]')).toMatch(/^First opened on\s+\d+ \w+ 20\d\d at \S+ CES?T$/);
+    expect(await page.innerText('[data-opened]')).toMatch(
+      /^First opened on\s+\d+ \w+ 20\d\d at \S+ CES?T\s+If that was not you, .+ ask the sender for help\.$/,
+    );
     expect(stage.gifts.link(token)).toMatchObject({ requested: 1, revealed: 1 });
     expect(page.url()).toBe(stage.linkTo(token));
   });
@@ -383,6 +385,8 @@ describe('the brand of an account', () => {
       evaluated<string>(page, `getComputedStyle(document.querySelector('${REVEAL}')).${property}`);
     expect(await style('backgroundColor')).toBe('rgb(255, 212, 0)');
     expect(await style('color')).toBe('rgb(20, 18, 15)');
+    // A light button has an edge on the light page.
+    expect(await style('borderTopColor')).toBe('rgba(0, 0, 0, 0.5)');
   });
 
   it('does not stay when the next link in the tab has none', async () => {

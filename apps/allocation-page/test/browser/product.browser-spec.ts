@@ -134,6 +134,38 @@ describe('the product of the card', () => {
     // An invalid URL gets no link.
     expect(await page.locator('[data-link="terms"]').isVisible()).toBe(false);
     expect(await page.innerText('.instructions')).toBe(PRODUCT.instructions);
+    // No line breaks at the hyphen of the host.
+    const lines = await page.evaluate<number>(`{
+      const range = document.createRange();
+      range.selectNodeContents(document.querySelector('.host'));
+      range.getClientRects().length;
+    }`);
+    expect(lines).toBe(1);
+  });
+
+  it('has texts in the direction and language of its own', async () => {
+    const token = stage.gifts.addLink({ state: 'REVEALED' }, null, {
+      ...PRODUCT,
+      name: 'بطاقة هدايا',
+      instructions: 'أظهر الرمز عند الدفع.',
+    });
+    const page = await stage.open(context, token, 'revealed', '?lang=de');
+    for (const selector of ['.instructions', 'dd > [data-fill="product"]', '.face-brand']) {
+      const styleOf = `getComputedStyle(document.querySelector('[data-when="revealed"] ${selector}, .card ${selector}'))`;
+      expect([selector, await page.evaluate(`${styleOf}.direction`)]).toEqual([selector, 'rtl']);
+    }
+    // The language is that of the response, whatever the language of the page.
+    expect(await page.getAttribute('.instructions', 'lang')).toBe('en');
+    expect(await page.getAttribute('.label', 'lang')).toBeNull();
+  });
+
+  it('says whom to ask if it has no instructions and no shop', async () => {
+    const ask = 'Ask the sender where you can use this card.';
+    const how = (page: Page) => page.locator('[data-how]').filter({ visible: true }).allInnerTexts();
+    expect(await how(await revealed(null))).toEqual([expect.stringMatching(`^How to use it\\s+${ask}$`)]);
+    const shopOnly = await revealed({ instructions: null as never });
+    expect(await how(shopOnly)).toEqual([]);
+    expect((await how(await revealed({})))[0]).not.toContain(ask);
   });
 
   it('breaks the code between groups, never at a hyphen, and copies it unchanged', async () => {

@@ -36,6 +36,10 @@ export function stockRateStart(): Date {
 export const rateDays = (since: string): string =>
   `greatest(1, least(${STOCK_RATE_DAYS}, extract(epoch from now() - ${since}) / 86400))`;
 
+/** SQL for the days until stock runs out, to sort by: 0 if it has, null (last) if none was used. */
+export const runsOut = (available: string, used: string, days: string): string =>
+  `case when ${available} = 0 then 0 when ${used} > 0 then ${available} * ${days} / ${used} end`;
+
 /** SQL for whether stock is low. */
 export const isLow = (available: string, used: string, days: string): string =>
   `(${available} < ${LOW_STOCK} or ${available} * ${days} < ${used} * ${LOW_STOCK_DAYS})`;

@@ -486,8 +486,8 @@ export interface LinkStates {
 }
 
 /**
- * Lists card values with their rates: those of an account, of a pool, or of all. `low` selects low ones, those with the
- * fewest cards first, up to 200.
+ * Lists card values with their rates: those of an account, of a pool, or of all. The first to run out comes first.
+ * `low` selects low ones, up to 200.
  */
 export const LIST_STOCK: RpcContract<StockQuery, { stocks: CardStock[] }> = {
   subject: 'gift-cards.stock.list',
@@ -511,7 +511,7 @@ export interface CardStock extends StockRate {
   country: string;
 }
 
-/** Lists the perks whose single-use codes run low, those with the fewest codes first, up to 200. */
+/** Lists the perks whose single-use codes run low, the first to run out first, up to 200. */
 export const LIST_LOW_CODES: RpcContract<object, { stocks: CodeStock[] }> = {
   subject: 'catalog.codes.low',
   owner: 'perks',

@@ -37,7 +37,7 @@ export class StockController {
     description: 'Selects the values of one pool',
     schema: { type: 'string', format: 'uuid' },
   })
-  @ApiOkResponse({ description: 'Those with the fewest cards first', type: [CardStockDto] })
+  @ApiOkResponse({ description: 'The first to run out first', type: [CardStockDto] })
   async getStock(
     @CurrentSession() { account, role }: Session,
     @Query('pool_id') pool?: unknown,
@@ -53,7 +53,7 @@ export class StockController {
   @Roles('ADMIN')
   @Header('cache-control', 'no-store')
   @ApiOperation({ summary: `List the card values of all pools of which ${LOW}` })
-  @ApiOkResponse({ description: 'Those with the fewest cards first, up to 200', type: [CardStockDto] })
+  @ApiOkResponse({ description: 'The first to run out first, up to 200', type: [CardStockDto] })
   getLowStock(): Promise<CardStockDto[]> {
     return this.list({ low: true });
   }
@@ -62,7 +62,7 @@ export class StockController {
   @Roles('ADMIN')
   @Header('cache-control', 'no-store')
   @ApiOperation({ summary: `List the perks with single-use codes of which ${LOW}` })
-  @ApiOkResponse({ description: 'Those with the fewest codes first, up to 200', type: [CodeStockDto] })
+  @ApiOkResponse({ description: 'The first to run out first, up to 200', type: [CodeStockDto] })
   async getLowCodes(): Promise<CodeStockDto[]> {
     const { stocks } = await this.rpc.request(LIST_LOW_CODES, {});
     return stocks.map(({ perk, title, ...rate }) => ({

@@ -47,7 +47,7 @@ const deeper = () => ({
 });
 const deeperForOperators = () => ({
   [`/accounts/${stage.mine.account}`]: `Name of ${stage.mine.account}`,
-  [`/accounts/${stage.mine.account}/erasures`]: `Erase a person: ${stage.mine.account}`,
+  [`/accounts/${stage.mine.account}/erasures`]: 'Erase a person',
   '/accounts/new': 'New account',
   '/catalogue/perks': 'Catalogue',
   [`/catalogue/perks/${stage.mine.perks[0]}`]: 'Harbour offer 1',

@@ -1124,6 +1124,8 @@ export const texts = {
     changed: 'Changed',
     saving: 'Saving…',
     exists: (id: string) => `“${id}” already exists. Open it to change it.`,
+    missing: 'Not found',
+    missingText: 'It was deleted, or never created. Its history is below.',
     conflict: 'Somebody else has changed this in the meantime',
     conflictText: 'Saving would change their version as follows:',
     takeTheirs: 'Take theirs',
@@ -1202,8 +1204,8 @@ export const texts = {
       `${count} more ${pluralOf(count, 'account has', 'accounts have')} lost half of ${pluralOf(count, 'its', 'their')} events`,
     silent: (count: number) => `${count} ${pluralOf(count, 'account has', 'accounts have')} no more events`,
     traffic: 'Traffic',
-    trafficNote: (from: string, middle: string, dayTo: string) =>
-      `Tracked events, with bots. The last 24 hours end ${dayTo}, the last full hour. The last seven days begin ${middle} and include the current hour; the week before begins ${from}.`,
+    trafficNote: (from: string, middle: string, dayTo: string, busy: string) =>
+      `Tracked events, with bots. The last 24 hours end ${dayTo}, the last full hour. The last seven days begin ${middle} and include the current hour; the week before begins ${from}. An account raises an alarm if it has no event after a day of at least ${busy}, or at most half after a week of at least ${busy}.`,
     account: 'Account',
     day: 'Last 24 hours',
     dayBefore: 'Day before',
@@ -1257,15 +1259,16 @@ export const texts = {
     approvalAmounts: 'Value without approval',
     approvalAmountsHint: 'One per line, such as EUR 5000. A link job of a higher value waits, too.',
     traffic: 'Traffic',
-    trafficNote: 'Tracked events, bots included, in whole hours up to the end of the current one.',
+    trafficNote:
+      'Tracked events, with bots. The last 24 hours end with the last full hour; the last 7 days include the current hour.',
     noEvents: 'None in two weeks',
     settings: 'Settings',
-    holdings: 'What it has',
+    holdings: 'Resources',
     kind: 'Kind',
-    first: 'The first ones',
+    first: 'Up to five of each',
     new: 'New',
     newOf: (kind: string) => `New: ${kind}`,
-    noWebhooks: 'It has none.',
+    noWebhooks: 'This account has no webhooks.',
     webhooksNote: 'The account’s own people and servers manage them.',
     people: 'People',
     peopleNote: 'They sign in to this console with their e-mail address, where OpenID Connect is set up.',
@@ -1280,9 +1283,8 @@ export const texts = {
 
   erasures: {
     erase: 'Erase a person',
-    title: (account: string) => `Erase a person: ${account}`,
-    intro:
-      'Removes what this account has stored of one person, in every app. Counts stay. Perkway knows a person only by the ids that the account sends.',
+    intro: (account: string) =>
+      `Removes what ${account} has stored of one person, in every app. Counts stay. Perkway knows a person only by the ids that the account sends.`,
     search: 'Find the person',
     which: 'Known as',
     anyKind: 'Journey or customer',
@@ -1390,7 +1392,6 @@ export const texts = {
     perkMoved: (title: string, group: string, place: number, of: number) =>
       `${title} is now number ${place} of ${of} in ${group}.`,
     perkIsThere: (title: string, group: string) => `${title} is in ${group} already.`,
-    partOf: (count: number) => `${count} ${pluralOf(count, 'group', 'groups')}`,
     importText:
       'Perks, categories and collections from YAML or CSV files, in the format of “npm run apply”. Nothing is written before you have seen the differences and the problems.',
     file: 'Files',
@@ -1583,7 +1584,7 @@ export const texts = {
     consumer: 'Consumer',
     pending: 'Waiting',
     unacknowledged: 'Being stored',
-    checked: (when: string) => `Checked ${when}.`,
+    checked: (when: string) => `Checked ${when}. If an app has several replicas, one of them was checked.`,
   },
 
   statements: {

@@ -5,6 +5,7 @@ import {
   isUuid,
   LIST_STOCK,
   rateDays,
+  runsOut,
   stockRateStart,
   type CardStock,
   type StockQuery,
@@ -48,7 +49,7 @@ const STOCK = `
     left join used u on (u.pool_id, u.denomination, u.currency, u.country) = (s.id, s.denomination, s.currency, s.country)
   )
   select * from rates where not $4 or ${isLow('available', 'used', 'days')}
-  order by available, account, pool, denomination, currency, country limit case when $4 then 200 end`;
+  order by ${runsOut('available', 'used', 'days')}, available, account, pool, denomination, currency, country limit case when $4 then 200 end`;
 
 /** Lists stock with the rate at which it is used, for the console. */
 @Controller()

@@ -1,5 +1,5 @@
 import { Controller } from '@nestjs/common';
-import { isLow, LIST_LOW_CODES, rateDays, stockRateStart, type CodeStock } from '@perkway/domain';
+import { isLow, LIST_LOW_CODES, rateDays, runsOut, stockRateStart, type CodeStock } from '@perkway/domain';
 import { RpcHandler, SharedQueries } from '@perkway/platform';
 import { DataSource } from 'typeorm';
 
@@ -12,7 +12,8 @@ const LOW = `
     where p.is_coupon_perk
     group by p.id
   )
-  select * from rates where ${isLow('available', 'used', 'days')} order by available, perk limit 200`;
+  select * from rates where ${isLow('available', 'used', 'days')}
+  order by ${runsOut('available', 'used', 'days')}, available, perk limit 200`;
 
 /** Lists perks whose single-use codes run low, for the operators' home in the console. */
 @Controller()

@@ -1,5 +1,7 @@
 import type { ReactNode } from 'react';
 import { isClearChange } from '../contributions';
+import { formatChange } from '../format';
+import { texts } from '../texts';
 
 interface Props {
   count: number;
@@ -19,3 +21,13 @@ export const Change = ({ count, before, isGood, children }: Props) => (
     {children}
   </span>
 );
+
+/** The change of the events of an account in percent. */
+export const TrafficChange = ({ count, before }: { count: number; before: number }) =>
+  count === before ? (
+    texts.none
+  ) : (
+    <Change {...{ count, before }} isGood>
+      {formatChange(count, before) ?? texts.operatorsHome.fresh}
+    </Change>
+  );

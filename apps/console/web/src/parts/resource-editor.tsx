@@ -10,7 +10,7 @@ import { Confirm } from './dialog';
 import { Differences } from './differences';
 import { TextField } from './fields';
 import { lazy } from './lazy';
-import { Failed, Loading } from './loaded';
+import { Empty, Failed, Loading } from './loaded';
 import { useNotices } from './notices';
 import { Card } from './screen';
 import { useSearchFilters } from './search-filters';
@@ -120,6 +120,20 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
     wrong.find(Boolean)?.focus();
   }, [error, conflict]);
 
+  const history = () => (
+    <Card>
+      <History id={id!} kind={kind.name} />
+    </Card>
+  );
+  if (!draft && loadError instanceof ApiError && loadError.status === 404)
+    return (
+      <>
+        <Empty title={t.missing}>
+          <p>{t.missingText}</p>
+        </Empty>
+        {history()}
+      </>
+    );
   if (!draft)
     return <Card>{loadError ? <Failed error={loadError} retry={load} /> : <Loading lines={8} />}</Card>;
 
@@ -167,6 +181,7 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
               target.closest('.field')?.scrollIntoView({ block: 'nearest' });
           }}
         >
+          {content()}
           {id === null && (
             <TextField
               label={t.id}
@@ -177,7 +192,6 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
               onValue={setTypedId}
             />
           )}
-          {content()}
           {conflict && (
             <div className="wide conflict" role="alert" tabIndex={-1}>
               <h2>{t.conflict}</h2>
@@ -235,11 +249,6 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
         </section>
       )}
     </div>
-  );
-  const history = () => (
-    <Card>
-      <History id={id!} kind={kind.name} />
-    </Card>
   );
   const tabs = [
     { id: 'edit', label: texts.edit, content: editor(fields) },

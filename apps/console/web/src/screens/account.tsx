@@ -6,6 +6,7 @@ import { useSession } from '../api/session';
 import type { Account, PutAccount } from '../api/types';
 import { formatMoment, formatNumber } from '../format';
 import { Ago } from '../parts/ago';
+import { TrafficChange } from '../parts/change';
 import { TextArea, TextField } from '../parts/fields';
 import { Keys } from '../parts/keys';
 import { Facts } from '../parts/facts';
@@ -189,6 +190,13 @@ function Traffic({ accountId }: { accountId: string }) {
         {({ traffic }) => {
           const own = traffic.find(({ account_id }) => account_id === accountId);
           const last = own?.last_event_at ?? null;
+          const [day, dayBefore] = [own?.day_events ?? 0, own?.day_events_before ?? 0];
+          const [week, weekBefore] = [own?.events ?? 0, own?.events_before ?? 0];
+          const changed = (count: number, before: number) => (
+            <>
+              {formatNumber(count)} <TrafficChange {...{ count, before }} />
+            </>
+          );
           return (
             <Facts
               of={[
@@ -202,8 +210,10 @@ function Traffic({ accountId }: { accountId: string }) {
                     t.noEvents
                   ),
                 ],
-                [texts.operatorsHome.week, formatNumber(own?.events ?? 0)],
-                [texts.operatorsHome.weekBefore, formatNumber(own?.events_before ?? 0)],
+                [texts.operatorsHome.day, changed(day, dayBefore)],
+                [texts.operatorsHome.dayBefore, formatNumber(dayBefore)],
+                [texts.operatorsHome.week, changed(week, weekBefore)],
+                [texts.operatorsHome.weekBefore, formatNumber(weekBefore)],
               ]}
             />
           );

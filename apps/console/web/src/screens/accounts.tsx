@@ -1,5 +1,7 @@
 import { Link, useNavigate } from 'react-router';
 import { ACCOUNTS } from '../api/managed';
+import { useOperatorsHome } from '../api/operators-home';
+import { Ago } from '../parts/ago';
 import { Screen } from '../parts/screen';
 import { ResourceList } from '../parts/resource-list';
 import { texts } from '../texts';
@@ -8,6 +10,11 @@ const t = texts.accounts;
 
 export default function Accounts() {
   const navigate = useNavigate();
+  const traffic = useOperatorsHome().data?.traffic;
+  const lastEventOf = (id: string) => {
+    const last = traffic?.find(({ account_id }) => account_id === id)?.last_event_at;
+    return last ? <Ago moment={last} /> : <span className="hint">{t.noEvents}</span>;
+  };
   return (
     <Screen
       title={texts.nav.accounts}
@@ -29,7 +36,7 @@ export default function Accounts() {
             cell: ({ id, name }) => <Link to={`/accounts/${encodeURIComponent(id)}`}>{name}</Link>,
           },
           { name: texts.editor.id, cell: ({ id }) => <code>{id}</code> },
-          { name: t.origins, isNumber: true, cell: ({ allowed_origins }) => allowed_origins.length },
+          { name: texts.operatorsHome.lastEvent, cell: ({ id }) => traffic && lastEventOf(id) },
         ]}
       />
     </Screen>

@@ -3,6 +3,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'react-router';
 import { get, type Page } from '../api/http';
+import { usePerks } from '../api/perks-by-id';
 import { ACCOUNTS, CAMPAIGNS, CATEGORIES, COLLECTIONS, LIMITS, PERKS, POOLS } from '../api/managed';
 import { useSession } from '../api/session';
 import type { AuditEntry, AuditQuery, Session } from '../api/types';
@@ -67,7 +68,7 @@ function screenOf(entry: AuditEntry, session: Session): string | undefined {
 
 const MANAGED = /\/admin\/[^/]+\/([^/]+)/;
 /** The latest names of managed resources in these entries, newest first, by id. */
-function namesIn(entries: AuditEntry[]): ReadonlyMap<string, string> {
+function namesIn(entries: AuditEntry[]): Map<string, string> {
   const names = new Map<string, string>();
   for (const { path, before, after } of entries) {
     const [matched, id] = MANAGED.exec(path) ?? [];
@@ -94,6 +95,17 @@ export function AuditEntries({ caption, filters }: { caption: string; filters: A
     staleTime: 0,
   });
   const session = useSession();
+  const loaded = log.data?.pages.flatMap(({ data }) => data) ?? [];
+  const names = namesIn(loaded);
+  // A load of codes has no states, so its entries lack the title of the perk.
+  const perks = usePerks(
+    session.role === 'ADMIN'
+      ? loaded
+          .flatMap(({ path }) => /\/admin\/perks\/([^/]+)\//.exec(path)?.[1] ?? [])
+          .filter((id) => !names.has(id))
+      : [],
+  );
+  for (const [id, { title }] of perks) names.set(id, title);
   /** Ids of the newest entries of runs that are open. */
   const [opened, setOpened] = useState<readonly string[]>([]);
   // An object's own entries show what changed in each.
@@ -105,7 +117,6 @@ export function AuditEntries({ caption, filters }: { caption: string; filters: A
         empty={<Empty title={Object.values(filters).some(Boolean) ? t.emptyTitle : t.emptyUnfiltered} />}
       >
         {(entries) => {
-          const names = namesIn(entries);
           const runs = runsOf(entries, (entry) => (isOfObject ? undefined : wordsOf(entry, names)?.action));
           const rows = runs.flatMap(({ title, entries: of }): Row[] => {
             const single = of.map((entry) => ({ entry, run: null }));
@@ -186,7 +197,7 @@ export function AuditEntries({ caption, filters }: { caption: string; filters: A
                       <span className="hint">{t.noChanges}</span>
                     ) : (
                       <details open={isOfObject}>
-                        <summary>{t.count(all.length)}</summary>
+                        <summary className="nowrap">{t.count(all.length)}</summary>
                         <Differences of={all.slice(0, SHOWN)} />
                       </details>
                     );

@@ -141,12 +141,12 @@ export default function CatalogueImport() {
             disabled={isWriting}
             onChange={({ target }) => void read([...(target.files ?? [])])}
           />
-          <p className="hint">
-            {t.fileHint}{' '}
+          <p className="hint">{t.fileHint}</p>
+          <div className="actions">
             <button type="button" className="button small" onClick={() => void saveTemplate()}>
               <Icon name="download" /> {t.template}
             </button>
-          </p>
+          </div>
         </div>
         {error && <Failed error={error} />}
         {isReading && (

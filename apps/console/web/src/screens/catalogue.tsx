@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { Link, Navigate, NavLink, Route, Routes, useNavigate, useParams } from 'react-router';
 import { CATEGORIES, COLLECTIONS, PERKS, useAll } from '../api/managed';
-import { formatList } from '../format';
+import { formatList, formatNumber } from '../format';
 import { lazy } from '../parts/lazy';
 import { PerkPicture } from '../parts/perk-picture';
 import type { EditorProps } from '../parts/resource-editor';
@@ -119,11 +119,12 @@ const Perks = () => {
                 <PerkPicture src={media.logo ?? media.banner} name={partner.name} />
                 <span>
                   <Link to={`/catalogue/perks/${encodeURIComponent(id)}`}>{title}</Link>
+                  <br />
+                  <code className="hint">{id}</code>
                 </span>
               </span>
             ),
           },
-          { name: texts.editor.id, cell: ({ id }) => <code>{id}</code> },
           { name: t.partner, cell: ({ partner }) => partner.name },
           {
             name: t.categories,
@@ -169,7 +170,13 @@ const Collections = () => (
           isHead: true,
           cell: ({ id }) => <Link to={`/catalogue/collections/${encodeURIComponent(id)}`}>{id}</Link>,
         },
-        { name: t.groups, cell: ({ groups }) => t.partOf(groups.length) },
+        { name: t.groups, isNumber: true, cell: ({ groups }) => formatNumber(groups.length) },
+        {
+          name: t.perks,
+          isNumber: true,
+          cell: ({ groups }) =>
+            formatNumber(new Set(groups.flatMap(({ perks }) => perks.map(({ id }) => id))).size),
+        },
       ]}
     />
   </Frame>

@@ -2,6 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState, type FormEvent } from 'react';
 import { Link, useParams } from 'react-router';
 import { sendRequest } from '../api/http';
+import { ACCOUNTS, useAll } from '../api/managed';
 import { responseOf, perkway } from '../api/perkway';
 import type { DataOfPerson, Erasure } from '../api/types';
 import { formatList, formatMoment, formatNumber } from '../format';
@@ -21,6 +22,7 @@ const KINDS = Object.keys(t.kinds) as Kind[];
 /** Finds, erases and shows the receipts. The id stays out of the URL, which histories and logs keep. */
 export default function Erasures() {
   const { accountId = '' } = useParams();
+  const account = useAll(ACCOUNTS).data?.find((one) => one.id === accountId)?.name ?? accountId;
   const [kind, setKind] = useState<Kind | ''>('');
   const [id, setId] = useState('');
   const [asked, setAsked] = useState<{ kinds: Kind[]; id: string }>({ kinds: [], id: '' });
@@ -30,9 +32,9 @@ export default function Erasures() {
   };
   return (
     <Screen
-      title={t.title(accountId)}
-      intro={t.intro}
-      back={{ to: `/accounts/${encodeURIComponent(accountId)}`, label: accountId }}
+      title={t.erase}
+      intro={t.intro(account)}
+      back={{ to: `/accounts/${encodeURIComponent(accountId)}`, label: account }}
     >
       <Card title={t.search}>
         <form className="form filters" onSubmit={submit}>
@@ -66,7 +68,7 @@ export default function Erasures() {
       {asked.kinds.map((one) => (
         <Found
           key={`${one}/${asked.id}`}
-          accountId={accountId}
+          {...{ accountId, account }}
           kind={one}
           id={asked.id}
           onErased={() => {
@@ -82,12 +84,14 @@ export default function Erasures() {
 
 interface FoundProps {
   accountId: string;
+  /** Its name. */
+  account: string;
   kind: Kind;
   id: string;
   onErased: () => void;
 }
 
-function Found({ accountId, kind, id, onErased }: FoundProps) {
+function Found({ accountId, account, kind, id, onErased }: FoundProps) {
   const client = useQueryClient();
   const { say } = useNotices();
   const [isConfirming, setConfirming] = useState(false);
@@ -134,7 +138,7 @@ function Found({ accountId, kind, id, onErased }: FoundProps) {
       </Loaded>
       <Confirm
         title={t.confirmTitle}
-        text={t.confirmText(t.kinds[kind].toLowerCase(), id, accountId)}
+        text={t.confirmText(t.kinds[kind].toLowerCase(), id, account)}
         action={t.action}
         isOpen={isConfirming}
         onClose={() => setConfirming(false)}

@@ -11,7 +11,6 @@ import type { CardStock, Health, LowCodes } from '../api/types';
 import { isClearChange } from '../contributions';
 import {
   capitalized,
-  formatChange,
   formatDate,
   formatMoment,
   formatMoney,
@@ -20,7 +19,7 @@ import {
   formatShare,
 } from '../format';
 import { Ago } from '../parts/ago';
-import { Change } from '../parts/change';
+import { TrafficChange } from '../parts/change';
 import { Lasts } from '../parts/lasts';
 import { useLiveInterval } from '../parts/live';
 import { Loaded } from '../parts/loaded';
@@ -140,6 +139,7 @@ export default function OperatorsHome() {
               formatMoment(from),
               formatMoment(Date.parse(to) - WEEK_MS),
               formatMoment(day_to),
+              formatNumber(BUSY),
             )}
           >
             <Loaded query={accounts} lines={6}>
@@ -322,15 +322,6 @@ interface Row {
 }
 const changeOf = (count: number, before: number) =>
   before > 0 ? (count - before) / before : count > 0 ? Infinity : 0;
-
-const TrafficChange = ({ count, before }: { count: number; before: number }) =>
-  count === before ? (
-    texts.none
-  ) : (
-    <Change {...{ count, before }} isGood>
-      {formatChange(count, before) ?? t.fresh}
-    </Change>
-  );
 
 const Traffic = ({ rows }: { rows: Row[] }) => (
   <Table

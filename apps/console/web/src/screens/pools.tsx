@@ -3,7 +3,7 @@ import { POOLS } from '../api/managed';
 import { poolName } from '../api/pools';
 import type { CardStock } from '../api/types';
 import { formatMoney, formatNumber } from '../format';
-import { useLowStock } from '../api/stock';
+import { runsOutIn, useLowStock } from '../api/stock';
 import { Lasts } from '../parts/lasts';
 import { Screen } from '../parts/screen';
 import { ResourceList } from '../parts/resource-list';
@@ -13,13 +13,17 @@ const t = texts.pools;
 
 const lastingOf = ({ available, days_left }: CardStock) => (available === 0 ? -1 : (days_left ?? Infinity));
 
-/** Shows the low value that is used up first, which the total hides, and how many other values are low. */
+/**
+ * Shows the low value that is used up first, which the total hides, and how many other values are low. Only values that
+ * are used get a warning, as on the operators' home.
+ */
 function Low({ stocks }: { stocks: CardStock[] }) {
   const [least, ...others] = stocks;
   if (!least) return null;
   const { denomination, currency, country, available } = least;
+  const tone = available === 0 ? 'bad' : runsOutIn(least) === null ? 'plain' : 'warn';
   return (
-    <span className={`badge long ${available === 0 ? 'bad' : 'warn'}`}>
+    <span className={`badge long ${tone}`}>
       {t.low(`${formatMoney(denomination, currency)}, ${country}`, formatNumber(available), others.length)}
     </span>
   );

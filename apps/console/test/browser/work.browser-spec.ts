@@ -878,7 +878,7 @@ describe('an operator', () => {
 
   it('is led by the audit log to what became of a deleted object', async () => {
     const page = await stage.signIn(context, ADMIN_KEY, '/catalogue/categories/new');
-    // The id is made from the name, so the form asks for it last.
+    // Ids are suggested, so the form asks for them last.
     expect(await page.locator('form.form label').last().innerText()).toBe('Id');
     await page.getByLabel('Name', { exact: true }).fill('Short-lived');
     await page.getByLabel('Slug').fill('short-lived');

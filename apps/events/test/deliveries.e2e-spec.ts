@@ -340,6 +340,24 @@ describe('a webhook', () => {
     expect(await states()).toEqual({ failed: 4 });
   });
 
+  it('whose URL changes during an attempt gets the event at the new URL, even if the old one responds with 410', async () => {
+    const account = anAccountId();
+    const key = await aWebhook(account);
+    await storeEvents(database, account, event());
+    const { deliver, urls } = replica(async ({ url }) => {
+      if (url === 'https://new.example/') return SUCCESS;
+      await database.query(`update webhooks set url = 'https://new.example/'`);
+      return { ...FAILURE, status: 410 };
+    });
+    await deliver();
+    expect(await states()).toEqual({ pending: 1 });
+    now += 7 * SECOND;
+    await deliver();
+    expect(urls()).toEqual(['https://a.example/', 'https://new.example/']);
+    expect(await states()).toEqual({ delivered: 1 });
+    expect((await webhook(key))['enabled']).toBe(true);
+  });
+
   it('is not disabled when one delivery succeeds between failures', async () => {
     const account = anAccountId();
     const key = await aWebhook(account);

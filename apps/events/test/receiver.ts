@@ -21,7 +21,7 @@ export interface Receiver {
 /**
  * Starts a receiver of webhooks on a free port.
  *
- * @param respond sends the response, by default status 204, or leaves the request without one
+ * @param reply sends the response, by default status 204, or leaves the request without one
  */
 export async function startReceiver(
   reply: (response: ServerResponse, received: Received) => void = (response) =>

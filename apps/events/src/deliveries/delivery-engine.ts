@@ -155,7 +155,8 @@ export class DeliveryEngine {
     const { isSuccess, status, error, retryAfter } = result;
     this.adjustLimit(delivery.webhook, isSuccess, this.clock.now() - start);
     this.metrics.attempts.inc({ result: isSuccess ? 'success' : 'failure' });
-    if (isSuccess || status === GONE_STATUS)
+    // A 410 ends deliveries of events by disabling the webhook, unless its URL was changed during the attempt.
+    if (isSuccess || (status === GONE_STATUS && delivery.type === 'webhook.ping'))
       return { delivery, isSuccess, status, error, nextAttemptAt: null };
     const now = this.clock.now();
     const delay = retryDelay(delivery.attempts + 1, parseRetryAfter(retryAfter, now), Math.random());

@@ -35,6 +35,6 @@ export function retryDelay(attempts: number, retryAfter: number, random: number)
 /** Returns the header `Retry-After`, which is seconds or an HTTP date, as milliseconds from now; 0 if it is invalid. */
 export function parseRetryAfter(header: string | undefined, nowMs: number): number {
   if (header === undefined) return 0;
-  const delay = /^\s*\d{1,9}\s*$/.test(header) ? Number(header) * SECOND : Date.parse(header) - nowMs;
+  const delay = /^\s*\d+\s*$/.test(header) ? Number(header) * SECOND : Date.parse(header) - nowMs;
   return delay > 0 ? delay : 0;
 }

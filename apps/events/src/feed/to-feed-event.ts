@@ -7,6 +7,12 @@ const REWARD_LINK_STATES = {
   expired: 'EXPIRED',
 } as const;
 
+const JOURNEY_TYPES = {
+  teaser_view: 'teaser.viewed',
+  reward_view: 'reward.viewed',
+  incentive_click: 'incentive.clicked',
+} as const;
+
 type Mapped = Pick<FeedEvent, 'type' | 'subject' | 'data'>;
 
 /** Returns an event as the feed stores it, where JSON leaves undefined members out; undefined for types that are not in the feed. */
@@ -32,14 +38,9 @@ function map(event: TrackingEvent): Mapped | undefined {
       };
     case 'teaser_view':
     case 'reward_view':
-      return {
-        type: event.type === 'teaser_view' ? 'teaser.viewed' : 'reward.viewed',
-        subject: `journey/${event.journey}`,
-        data: { ...journey(event), channel: event.channel, ...traffic(event), ...tags(event) },
-      };
     case 'incentive_click':
       return {
-        type: 'incentive.clicked',
+        type: JOURNEY_TYPES[event.type],
         subject: `journey/${event.journey}`,
         data: { ...journey(event), channel: event.channel, ...traffic(event), ...tags(event) },
       };
@@ -79,7 +80,7 @@ function map(event: TrackingEvent): Mapped | undefined {
           journey_id: event.journey ?? null,
           reference: event.reference ?? null,
           replaces: event.replaces ?? null,
-          // A link is replaced after it has ended or was revealed, and that is no event of its own.
+          // Replacing a link publishes no event of the old link, so no event knows the new one.
           replaced_by: null,
           ...tags(event),
         },

@@ -39,6 +39,7 @@ export class DeliveriesService {
     const { key } = await this.find(this.dataSource.manager, account, webhookId);
     const page = this.pages.request<[id: string]>({ name: 'deliveries' }, query, `${account}/${key}`);
     const where = new Conditions().and`webhook = ${key}`;
+    // Literals, because a partial index serves a query only if the query names the state.
     if (state === 'failed') where.and`state = 'failed'`;
     else if (state === 'pending') where.and`state = 'pending'`;
     else if (state) where.and`state = 'delivered'`;

@@ -127,7 +127,7 @@ export class Delivery {
   @ApiProperty({
     type: 'integer',
     nullable: true,
-    description: 'Status of the last response; null where the last attempt got none',
+    description: 'Status of the last response; null if the last attempt got none',
     example: 503,
   })
   last_status: number | null;

@@ -195,7 +195,7 @@ describe('recipient operations', () => {
     expect(other.headers['ratelimit-remaining']).toBe('59');
   });
 
-  it('count an unknown token although the client has hung up', async () => {
+  it('count an unknown token even if the client has disconnected', async () => {
     gifts.delayMs = 100;
     try {
       const arrival = once(page.app.getHttpServer(), 'request') as Promise<[IncomingMessage]>;
@@ -251,7 +251,7 @@ describe('recipient operations', () => {
     expect((await sendRequest('get', LINK, token)).body.state).toBe('RESERVED');
   });
 
-  it('return 503 in time while the broker hangs, when the page is still served', async () => {
+  it('return 503 within 5 s while the broker hangs, and the page is still served', async () => {
     await nats.pause();
     try {
       const started = Date.now();

@@ -129,7 +129,7 @@ const totalsOf = async (account: string) => {
   };
 };
 
-it('erases rows that were copied by the swap of a month for which it waited', async () => {
+it('erases rows that the swap of a month copied while the erasure waited for it', async () => {
   const account = anAccountId();
   await stack.publisher.events(event({ type: 'perk_click', account, collection: 'main', perk: 'coffee' }));
   await untilStored(account, 1);
@@ -187,7 +187,7 @@ it('erases a journey from rows and streams, and keeps every count', async () => 
   expect(await traces()).toEqual([]);
 });
 
-it('recognizes the journey when it comes again: late, replayed or duplicated', async () => {
+it('erases late, replayed and duplicated events of an erased journey', async () => {
   const account = anAccountId();
   const events = eventsOf(account, NAME);
   await stack.publisher.events(...events);

@@ -167,7 +167,7 @@ describe('dry-run queries', () => {
 });
 
 describe('attribute names', () => {
-  it('work in queries when there are more than /v1/meta lists, which lists names of keyed calls first', async () => {
+  it('work in queries even if /v1/meta does not list them, and those of keyed calls are listed first', async () => {
     const account = anAccountId();
     const names = (from: number) =>
       Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`flood-${from + index}`, 'x']));
@@ -200,12 +200,12 @@ describe('attribute names', () => {
       ({ name }) => name === 'perk_clicks',
     )!;
     const listed = clicks.dimensions.map(({ name }) => name).filter((name) => name.includes('.cmeta_'));
-    // The one of the keyed call, and a few of those that anyone can make up.
+    // The name of the keyed call, and a few of the names that anyone can make up.
     expect(listed).toHaveLength(51);
     expect(listed).toContain('perk_clicks.cmeta_from_key');
   });
 
-  it('of public keys in browsers are limited like those of clicks', async () => {
+  it('are limited for calls with public keys as they are for clicks', async () => {
     const account = anAccountId();
     const cmeta = Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`made-up-${index}`, 'x']));
     const browser = { traffic: { class: 'human', reason: 'browser' } } as const;
@@ -228,7 +228,7 @@ describe('attribute names', () => {
     expect((JSON.stringify(body).match(/"teaser_views\.cmeta_made_up/g) ?? []).length).toBe(50);
   });
 
-  it('that are new work in the next query, even in one that ran before', async () => {
+  it('work in the next query after they first occur, even if that query ran before', async () => {
     const account = anAccountId();
     const names = ['user-id', 'user_id', 'last'];
     for (const [at, name] of names.entries()) {

@@ -95,19 +95,19 @@ describe('outages', () => {
     const MESSAGES = 60;
     for (let sent = 0; sent < MESSAGES; sent += 1)
       await stack.publisher.events(...Array.from({ length: 50 }, () => click(account, { cmeta })));
-    // Until no more was fetched for longer than a fetch takes.
-    let held = -1;
+    // Waits until ingest has fetched nothing for longer than one fetch takes.
+    let unacknowledged = -1;
     for (let same = 0; same < 5;) {
       await sleep(500);
       const { num_ack_pending } = await manager.consumers.info(TRACKING_STREAM, TRACKING_CONSUMER);
-      same = num_ack_pending === held ? same + 1 : 0;
-      held = num_ack_pending;
+      same = num_ack_pending === unacknowledged ? same + 1 : 0;
+      unacknowledged = num_ack_pending;
     }
     const bytes = 50 * JSON.stringify(click(account, { cmeta })).length;
     expect(MESSAGES * bytes).toBeGreaterThan(30_000_000);
-    expect(held * bytes).toBeGreaterThan(4_000_000);
+    expect(unacknowledged * bytes).toBeGreaterThan(4_000_000);
     // 8 MB are buffered, and one more fetch was in flight.
-    expect(held * bytes).toBeLessThan(14_000_000);
+    expect(unacknowledged * bytes).toBeLessThan(14_000_000);
     await database.server.start();
     await waitFor(
       async () => expect(await stack.as(account).count('perk_clicks.count')).toBe(MESSAGES * 50),

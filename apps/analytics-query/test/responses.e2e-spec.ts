@@ -48,7 +48,7 @@ beforeAll(async () => {
     // Another campaign for the same person, and an event outside the date range.
     view('teaser_view', 'autumn', 'a'),
     view('reward_view', 'spring', 'late', { at: at('2026-05-01T00:00:00Z') }),
-    // The derived journey of spring, sent for autumn: here it counts as the journey's own.
+    // A journey id that was derived from spring but is sent for autumn counts as a real journey there.
     view('reward_view', 'autumn', anonymous),
     event({
       type: 'teaser_view',

@@ -401,7 +401,7 @@ describe('rollups', () => {
     await refresher.refresh(now);
     await stack.publisher.events(click(account, { at: Date.parse(hours[1]!) + 1 }));
     await stored(account, 3);
-    // As many batches leave them before a refresh; the marks of the first hour also come first in the table.
+    // Replaces the mark by those that 1,500 batches for the first hour would leave. They precede the second hour's mark.
     await stack.database.query('delete from dirty_hours where account_id = $1', [account]);
     await stack.database.query(
       `insert into dirty_hours (account_id, hour)

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import fastify, { type FastifyInstance } from 'fastify';
 import { allowSlowBody, limitSlowBodies } from './slow-bodies.js';
 
-/** Wait for what must happen, also on a busy machine. */
+/** Timeout for events that must happen, also on a busy machine. */
 const LONG_MS = 10_000;
 
 describe('slow request bodies', () => {

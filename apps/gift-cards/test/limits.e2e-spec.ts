@@ -46,7 +46,7 @@ describe('limits', () => {
     expect(report.passed).toBe(true);
   };
   /** An account of its own, so that the limits of other tests do not count. */
-  const someone = async (cards = 40) => {
+  const anAccount = async (cards = 40) => {
     const user = gift.newKey();
     const pool = await gift.aPool(cards, EUR_25, user.account);
     return {
@@ -58,8 +58,8 @@ describe('limits', () => {
   };
 
   it('are at most 100 per account, even when many are created concurrently', async () => {
-    const { account } = await someone(0);
-    const other = await someone(0);
+    const { account } = await anAccount(0);
+    const other = await anAccount(0);
     const body = { links: 5, period: 'day' };
     await gift.database.query(
       `insert into limits (id, owner, links, period, timezone, per, created_at, updated_at)
@@ -253,9 +253,9 @@ describe('limits', () => {
     });
   });
 
-  describe('reject links', () => {
-    it('beyond a number, name the limit, and leave the key and the stock alone', async () => {
-      const { account, key, pool, link } = await someone();
+  describe('when a link is requested', () => {
+    it('reject it beyond their number, are named in the response, and leave key and stock unchanged', async () => {
+      const { account, key, pool, link } = await anAccount();
       const id = await aLimit({ links: 2 }, account);
       const first = randomUUID();
       const body = aBody();
@@ -286,8 +286,8 @@ describe('limits', () => {
       expect((await link({ denomination: 3 })).body).toBe('LIMIT_REACHED');
     });
 
-    it('have no Retry-After if they never reset', async () => {
-      const { account, link, key } = await someone();
+    it('send no Retry-After if they never reset', async () => {
+      const { account, link, key } = await anAccount();
       const id = await aLimit({ links: 1, period: 'total' }, account);
       await link();
       const reply = await link();
@@ -296,9 +296,9 @@ describe('limits', () => {
       expect(await usageOf(id, undefined, key)).toMatchObject({ resets_at: null });
     });
 
-    it('until a period ends, which a client is told to wait for only within a day', async () => {
+    it('send Retry-After only if the period ends within a day', async () => {
       for (const period of ['day', 'week', 'year']) {
-        const { account, link, key } = await someone();
+        const { account, link, key } = await anAccount();
         const id = await aLimit({ links: 1, period }, account);
         await link();
         const { headers, body } = await link();
@@ -309,8 +309,8 @@ describe('limits', () => {
       }
     });
 
-    it('of their own period only, also by what is given back', async () => {
-      const { account, key, link } = await someone();
+    it('count only links created in the current period, also when earlier links are cancelled', async () => {
+      const { account, key, link } = await anAccount();
       const earlier = [(await link()).body, (await link()).body];
       await gift.database.query(
         `update reward_links set created_at = created_at - interval '25 hours' where account = $1`,
@@ -324,8 +324,8 @@ describe('limits', () => {
       expect((await link()).body).toBe('LIMIT_REACHED');
     });
 
-    it('of every currency by a number, and of one pool and campaign by both', async () => {
-      const { account, key, pool, link } = await someone();
+    it('count links of every currency, or only those of one pool and campaign', async () => {
+      const { account, key, pool, link } = await anAccount();
       await gift.addCards(pool, 5, { denomination: 50, currency: 'USD', country: 'US' });
       const only = { pool_id: pool.toUpperCase(), campaign_id: 'spring' };
       const both = await aLimit({ links: 1, only }, account);
@@ -340,8 +340,8 @@ describe('limits', () => {
       expect(await usageOf(all, undefined, key)).toMatchObject({ links: { used: 4 } });
     });
 
-    it('beyond an amount in their own currency, exactly', async () => {
-      const { account, key, pool, link } = await someone(0);
+    it('add up amounts exactly, and only in their own currency', async () => {
+      const { account, key, pool, link } = await anAccount(0);
       await gift.addCards(pool, 9, { denomination: 0.1, currency: 'EUR', country: 'FR' });
       await gift.addCards(pool, 2, { denomination: 50, currency: 'USD', country: 'US' });
       const id = await aLimit({ amount: 0.3, currency: 'EUR' }, account);
@@ -351,8 +351,8 @@ describe('limits', () => {
       expect((await usageOf(id, undefined, key)).amount).toEqual({ limit: 0.3, used: 0.3, currency: 'EUR' });
     });
 
-    it('by value, only where they apply, and together or not at all', async () => {
-      const { account, key, pool, link } = await someone();
+    it('count each value separately, and count nothing if any of them rejects the link', async () => {
+      const { account, key, pool, link } = await anAccount();
       const perCampaign = await aLimit({ links: 1, per: 'campaign_id' }, account);
       const perPool = await aLimit({ links: 3, per: 'pool_id', only: { pool_id: pool } }, account);
       const elsewhere = await aLimit({ links: 1, only: { campaign_id: 'other' } }, account);
@@ -371,8 +371,8 @@ describe('limits', () => {
       expect(await usageOf(elsewhere, undefined, key)).toMatchObject({ links: { used: 0 } });
     });
 
-    it.each(['journey_id', 'reference', 'created_by', 'key_id'] as const)('by %s', async (per) => {
-      const { account, key, link } = await someone();
+    it.each(['journey_id', 'reference', 'created_by', 'key_id'] as const)('apply per %s', async (per) => {
+      const { account, key, link } = await anAccount();
       const id = await aLimit({ links: 1, per }, account);
       const made = await link({ journey_id: 'j-1', reference: 'r-1' });
       expect(made.status).toBe(201);
@@ -386,8 +386,8 @@ describe('limits', () => {
       expect((await link({ journey_id: 'j-1', reference: 'r-1' })).status).toBe(201);
     });
 
-    it('by key_id, over the rotations of a key', async () => {
-      const { account, key, keyId, pool } = await someone();
+    it('count the links of a rotated key together if they apply per key_id', async () => {
+      const { account, key, keyId, pool } = await anAccount();
       const link = (apiKey: string) => gift.generate<Link>(pool, { apiKey, body: aBody() });
       const id = await aLimit({ links: 2, per: 'key_id' }, account);
       expect((await link(key)).status).toBe(201);
@@ -400,8 +400,8 @@ describe('limits', () => {
       expect(await usageOf(id, next.keyId, next.key)).toMatchObject({ value: next.keyId, ...usage });
     });
 
-    it('that were made before the limit was put', async () => {
-      const { account, key, pool, link } = await someone();
+    it('count links that were created before the limit', async () => {
+      const { account, key, pool, link } = await anAccount();
       const made = (await link()).body;
       await link();
       const id = await aLimit({ links: 2, amount: 1000, currency: 'EUR' }, account);
@@ -414,8 +414,8 @@ describe('limits', () => {
       expect((await link()).status).toBe(201);
     });
 
-    it('until an earlier one expires, and again after it was revealed', async () => {
-      const { account, key, link } = await someone();
+    it('stop counting a link that expires, but not one that was revealed', async () => {
+      const { account, key, link } = await anAccount();
       const id = await aLimit({ links: 2 }, account);
       const [kept, ended] = [(await link()).body, (await link()).body];
       await gift.reveal(kept.token);
@@ -442,8 +442,8 @@ describe('limits', () => {
       }
     };
 
-    it('while a reveal that was in time is still to be committed', async () => {
-      const { account, link } = await someone();
+    it('wait for a reveal that was in time but is not committed yet', async () => {
+      const { account, link } = await anAccount();
       await aLimit({ links: 1 }, account);
       const made = (await link()).body;
       await gift.database.query(
@@ -472,7 +472,7 @@ describe('limits', () => {
             'the settling to wait',
           ),
           requested.then(({ status, body }) => {
-            throw new Error(`answered before the reveal was committed: ${status} ${body}`);
+            throw new Error(`responded before the reveal was committed: ${status} ${body}`);
           }),
         ]);
         await session.query('commit');
@@ -483,8 +483,8 @@ describe('limits', () => {
     });
   });
 
-  it('hold even if the clock was set back to before the time until which links are settled', async () => {
-    const { account, key, link } = await someone();
+  it('still apply if the clock is set back to before the last settlement', async () => {
+    const { account, key, link } = await anAccount();
     const id = await aLimit({ links: 2 }, account);
     const [revealed] = [(await link()).body, (await link()).body];
     // Simulates that both links expired and were settled, and that the clock was then set back by two days.
@@ -508,7 +508,7 @@ describe('limits', () => {
   });
 
   it('publish one event for each limit, value and period', async () => {
-    const { account, key, link } = await someone();
+    const { account, key, link } = await anAccount();
     const id = await aLimit({ links: 1 }, account);
     const made = (await link()).body;
     await link();
@@ -542,7 +542,7 @@ describe('limits', () => {
   });
 
   it('publish no value that names a person', async () => {
-    const { account, link } = await someone();
+    const { account, link } = await anAccount();
     const id = await aLimit({ links: 1, per: 'reference' }, account);
     await link({ reference: 'a-person' });
     const find = async () =>
@@ -554,7 +554,7 @@ describe('limits', () => {
   });
 
   it('are not counted for a request that gets no card', async () => {
-    const { account, pool, key } = await someone(3);
+    const { account, pool, key } = await anAccount(3);
     await aLimit({ links: 3 }, account);
     const none = aBody({ denomination: 99 });
     const replies = await Promise.all(
@@ -566,7 +566,7 @@ describe('limits', () => {
   });
 
   it('never scan the full table of links, whether links are counted, rejected, settled or shown', async () => {
-    const { account, pool, key, link } = await someone();
+    const { account, pool, key, link } = await anAccount();
     const stored = 20_000;
     // Links of other accounts, and statistics that say that the table is large.
     await gift.database.query(`
@@ -600,7 +600,7 @@ describe('limits', () => {
   });
 
   it('are compared with a recount by the audit', async () => {
-    const { account, link } = await someone();
+    const { account, link } = await anAccount();
     const id = await aLimit({ links: 5 }, account);
     await link();
     await gift.database.query('update limit_counts set links = links + 1 where limit_id = $1', [id]);

@@ -137,7 +137,7 @@ describe('console keys', () => {
     const keys = { session: `console-${session}`, ended: `console-${ended}` };
     await openFor({ keyHash: hash }, session, keys.session);
     await openFor(kind === 'job' ? { keyId: session } : { keyHash: hash }, ended, keys.ended);
-    // Before its first use, so that no memory has it.
+    // Before its first use, so that no cache has it.
     await database.query(`update api_keys set expires_at = now() - interval '1 second' where id = $1`, [
       ended,
     ]);

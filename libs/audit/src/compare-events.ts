@@ -12,8 +12,8 @@ import {
   linkRows,
   readOutboxes,
   STATES,
-  storedOf,
-  whyNoEvents,
+  storedKeys,
+  reasonForNoEvents,
   type LinkHistory,
   type LinkState,
 } from './database-events.js';
@@ -55,7 +55,7 @@ export async function compareEvents(sources: EventSources): Promise<EventsReport
   const settledBefore = Date.now() - graceS * 1000;
   const notCompared: string[] = [];
   const outboxes = await readOutboxes(giftCards, graceS);
-  const whyNot = await whyNoEvents(analytics);
+  const whyNot = await reasonForNoEvents(analytics);
   if (whyNot !== undefined) notCompared.push(`stored events: ${whyNot}`);
   const kept = whyNot === undefined ? await keptFrom(analytics) : Infinity;
   const found = new Findings();
@@ -194,7 +194,7 @@ class StoredCheck {
 
   private async look(): Promise<void> {
     const batch = this.batch.splice(0);
-    const stored = await storedOf(this.analytics, batch);
+    const stored = await storedKeys(this.analytics, batch);
     for (const event of batch) if (!stored.has(keyOf(event))) this.missing.set(keyOf(event), event);
   }
 }

@@ -1,16 +1,16 @@
 import pg from 'pg';
 
-/** The states in events of a reward link. */
+/** A state that an event of a reward link reports. */
 export type LinkState = 'generated' | 'revealed' | 'cancelled';
 
-/** The events of a link. */
+/** The states of a link for which events are stored. */
 export interface LinkHistory {
   link: string;
   account: string;
   states: ReadonlySet<LinkState>;
 }
 
-/** A row, with the times of its state changes in epoch milliseconds. */
+/** The row of a link, with the times of its state changes in epoch milliseconds. */
 export interface LinkRow {
   link: string;
   account: string;
@@ -21,10 +21,10 @@ const ROWS_PER_BATCH = 10_000;
 export const STATES = ['generated', 'revealed', 'cancelled'] as const;
 
 /** Iterates over the rows of a statement in batches, inside a transaction. */
-async function* walk<Row extends object>(client: pg.ClientBase, sql: string): AsyncGenerator<Row> {
-  await client.query(`declare walk no scroll cursor for ${sql}`);
+async function* fetchInBatches<Row extends object>(client: pg.ClientBase, sql: string): AsyncGenerator<Row> {
+  await client.query(`declare batches no scroll cursor for ${sql}`);
   for (;;) {
-    const { rows } = await client.query<Row>(`fetch ${ROWS_PER_BATCH} from walk`);
+    const { rows } = await client.query<Row>(`fetch ${ROWS_PER_BATCH} from batches`);
     if (rows.length === 0) return;
     yield* rows;
   }
@@ -36,7 +36,7 @@ export async function* linkRows(client: pg.ClientBase): AsyncGenerator<LinkRow> 
     link: string;
     account: string;
   }
-  const rows = walk<Row>(
+  const rows = fetchInBatches<Row>(
     client,
     `select id::text as link, account, created_at as generated, revealed_at as revealed, cancelled_at as cancelled
      from gift_cards.reward_links order by id`,
@@ -51,7 +51,7 @@ export async function* linkRows(client: pg.ClientBase): AsyncGenerator<LinkRow> 
 
 /** Iterates over the stored events of links by link id. */
 export async function* countedLinks(client: pg.ClientBase): AsyncGenerator<LinkHistory> {
-  const rows = walk<{ link: string; account: string; states: LinkState[] }>(
+  const rows = fetchInBatches<{ link: string; account: string; states: LinkState[] }>(
     client,
     // Link ids have one length and are in lower case, so this is also the order of the rows' primary key.
     `select split_part(id, ':', 1) as link, min(account_id) as account, array_agg(state) as states
@@ -62,7 +62,7 @@ export async function* countedLinks(client: pg.ClientBase): AsyncGenerator<LinkH
 }
 
 /** Returns why the connected role cannot read the events of all accounts, or undefined if it can. */
-export async function whyNoEvents(client: pg.ClientBase): Promise<string | undefined> {
+export async function reasonForNoEvents(client: pg.ClientBase): Promise<string | undefined> {
   // Looked up in the catalogue, because naming a table in a schema without access is an error.
   const { rows } = await client.query<{ readable: boolean; one_account: boolean }>(
     `select has_schema_privilege(n.oid, 'usage') and has_table_privilege(c.oid, 'select') as readable,
@@ -76,7 +76,7 @@ export async function whyNoEvents(client: pg.ClientBase): Promise<string | undef
   return table.one_account ? 'this role sees the events of one account at a time' : undefined;
 }
 
-/** Returns the start of the first month that is kept, in epoch milliseconds; Infinity if there is none. */
+/** Returns the start of the oldest stored month in epoch milliseconds, or Infinity if no month is stored. */
 export async function keptFrom(client: pg.ClientBase): Promise<number> {
   const { rows } = await client.query<{ name: string | null }>(
     `select min(relname) as name from pg_inherits join pg_class on pg_class.oid = inhrelid
@@ -95,8 +95,8 @@ export interface EventKey {
 }
 export const keyOf = ({ account, at, id }: EventKey): string => `${account} ${at} ${id}`;
 
-/** Returns the keys (`keyOf`) of the events that are stored. */
-export async function storedOf(client: pg.ClientBase, events: EventKey[]): Promise<Set<string>> {
+/** Returns the keys (`keyOf`) of those events that are stored. */
+export async function storedKeys(client: pg.ClientBase, events: EventKey[]): Promise<Set<string>> {
   const { rows } = await client.query<{ account: string; at: Date; id: string }>(
     `select e.account_id as account, e.occurred_at as at, e.id
      from unnest($1::text[], $2::timestamptz[], $3::text[]) as u (account_id, occurred_at, id)
@@ -120,7 +120,7 @@ interface NamedConversion {
 export const conversionKey = ({ account, externalId, isPublic }: NamedConversion): string =>
   `${account} ${isPublic} ${externalId}`;
 
-/** Returns the conversions whose external id was counted, by `conversionKey`. */
+/** Returns the keys (`conversionKey`) of those conversions whose external id was counted. */
 export async function countedConversions(
   client: pg.ClientBase,
   conversions: NamedConversion[],
@@ -136,7 +136,8 @@ export async function countedConversions(
 }
 
 /**
- * Reads the outboxes that this role can read: the number of events older than `graceS` by schema, and the link events.
+ * Reads the outboxes that this role can read. Returns the number of events older than `graceS` by schema, and the ids of
+ * link events of any age.
  */
 export async function readOutboxes(
   client: pg.ClientBase,

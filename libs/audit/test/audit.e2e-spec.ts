@@ -106,7 +106,7 @@ describe('the audit', () => {
       ]),
     ]);
     expect(response!.outcome).toBe('RESERVED');
-    // As long ago as its event is to be.
+    // Moves the link and its event to an earlier time.
     await database.query(`update reward_links set created_at = $1 where id = $2`, [new Date(EARLIER), link]);
     await database.query(
       `update tracking_outbox set event = jsonb_set(event::jsonb, '{at}', to_jsonb($1::bigint)) where event::jsonb->>'id' = $2`,

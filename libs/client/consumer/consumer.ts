@@ -28,7 +28,7 @@ for await (const { created_by } of perkway.gift.listRewardLinks({ limit: 1 })) c
 const { signal } = new AbortController();
 const page = await perkway.gift.listRewardLinks({ state: 'RESERVED' }, { signal }).withResponse();
 const { data, next_cursor } = page.data;
-const answered: [number, string | undefined] = [page.status, page.requestId];
+const response: [number, string | undefined] = [page.status, page.requestId];
 
 const preference = { createdBy: 'consumer', currency: 'EUR', expires_at: 1893456000 };
 export const WRONG = [
@@ -63,8 +63,8 @@ console.log(
     available,
     address,
     creators,
-    status: answered[0],
-    hasRequestId: answered[1] !== undefined,
+    status: response[0],
+    hasRequestId: response[1] !== undefined,
     reserved: data.length,
     next_cursor,
     refusal,

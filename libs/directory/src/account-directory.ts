@@ -12,7 +12,7 @@ import type { Logger } from 'pino';
 
 /** The form of an `Origin` header; other values need no lookup. */
 const ORIGIN = /^https?:\/\/[^\s/]{1,255}$/;
-/** The same as for API keys, which token-issuer also owns. */
+/** The same time as for API keys, because token-issuer owns both. */
 const STALE_FOR_MS = 60_000;
 const BRAND_REFRESH_MS = 10_000;
 /** Long, because an outdated brand is better than none. */

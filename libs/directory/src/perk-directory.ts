@@ -10,7 +10,7 @@ import { LOGGER, RefreshingCache, RpcClient } from '@perkway/platform';
 import type { Logger } from 'pino';
 
 /**
- * Caches perks of the catalogue: edits take effect within seconds, and known perks outlive an outage of their owner.
+ * Caches perks of the catalogue: edits take effect within seconds, and cached perks stay available while their owner is down.
  * Targets and texts are cached separately, because most callers need only one of them.
  */
 @Injectable()
@@ -79,19 +79,19 @@ export class PerkDirectory implements OnApplicationShutdown {
   /** Keys are `language id`; neither part contains a space. */
   private async load(keys: string[]): Promise<Record<string, ResolvedPerk>> {
     const found: Record<string, ResolvedPerk> = Object.create(null);
-    const languages = new Map<string, string[]>();
+    const keysByLanguage = new Map<string, string[]>();
     for (const key of keys) {
       const language = key.slice(0, key.indexOf(' '));
-      const known = languages.get(language);
-      if (known) known.push(key);
-      else languages.set(language, [key]);
+      const ofLanguage = keysByLanguage.get(language);
+      if (ofLanguage) ofLanguage.push(key);
+      else keysByLanguage.set(language, [key]);
     }
-    const load = async ([language, known]: [string, string[]]) => {
-      const ids = known.map((key) => key.slice(language.length + 1));
+    const load = async ([language, ofLanguage]: [string, string[]]) => {
+      const ids = ofLanguage.map((key) => key.slice(language.length + 1));
       const perks = await this.rpc.request(RESOLVE_PERKS, { ids, ...(language && { language }) });
       for (const [id, perk] of Object.entries(perks)) found[`${language} ${id}`] = perk;
     };
-    await Promise.all([...languages].map(load));
+    await Promise.all([...keysByLanguage].map(load));
     return found;
   }
 

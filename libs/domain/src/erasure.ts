@@ -15,9 +15,9 @@ export interface ErasureSubject {
 
 /** The replacements of erased values (docs/adr/0031-erasure.md). */
 export interface StandIns {
-  /** Replaces the journey, the same in all of its events, so that they stay one journey. */
+  /** Replaces the journey id in all events of the journey, so that they still count as one journey. */
   standIn: string;
-  /** Key of the account, in hex: external ids are replaced by hashes under it, so that each still counts once. */
+  /** Key of the account, in hex. External ids are replaced by hashes with this key, so that each still counts once. */
   secret: string;
 }
 
@@ -38,8 +38,8 @@ const STAND_IN = new RegExp(`^${STAND_IN_PREFIX}[\\w-]{${STAND_IN_LENGTH}}$`);
 export const isStandIn = (text: string): boolean => STAND_IN.test(text);
 
 /**
- * Returns the stand-in of an external id. Returns a stand-in unchanged, so that erasing a customer and then the journey
- * gives the same one.
+ * Returns the stand-in of an external id, or the id itself if it already is a stand-in. So an order keeps its stand-in
+ * when first its customer and then its journey is erased.
  */
 export const externalIdStandIn = (secret: string, externalId: string): string =>
   isStandIn(externalId)

@@ -115,27 +115,27 @@ describe('a synchronous standby', () => {
     const front = await proxy(primary, second);
     const url = front.through(primary.url);
 
-    const answered: number[] = [];
+    const acknowledged: number[] = [];
     let isGoing = true;
     const writer = (async () => {
       for (let id = 0; isGoing; id += 1) {
         try {
           await query(url, `insert into notes values (${id})`);
-          answered.push(id);
+          acknowledged.push(id);
         } catch {
           await sleep(10);
         }
       }
     })();
-    await again(async () => expect(answered.length).toBeGreaterThan(20));
+    await again(async () => expect(acknowledged.length).toBeGreaterThan(20));
     await primary.kill();
     front.fence();
     await promoteStandby(second.url);
-    const before = answered.length;
-    await again(async () => expect(answered.length).toBeGreaterThan(before + 20));
+    const before = acknowledged.length;
+    await again(async () => expect(acknowledged.length).toBeGreaterThan(before + 20));
     isGoing = false;
     await writer;
-    expect(await ids(second.url)).toEqual(expect.arrayContaining(answered));
+    expect(await ids(second.url)).toEqual(expect.arrayContaining(acknowledged));
   });
 
   it('blocks commits while it is down', async () => {

@@ -434,7 +434,7 @@ describe('an app of the platform', () => {
     // The state of the account may change, so the same request may succeed later.
     expect(adviceOf('NO_AVAILABLE_CARDS')).toContain('Retry once a card is available');
     expect(adviceOf('LIMIT_REACHED')).toContain('Retry after the number of seconds in Retry-After');
-    expect(adviceOf('IN_USE')).toContain('Retry once this has changed');
+    expect(adviceOf('IN_USE')).toContain('Change the state that the error names, then retry');
     expect(adviceOf('IDEMPOTENCY_KEY_CONFLICT')).toContain('Do not retry');
   });
 
@@ -769,13 +769,13 @@ describe('an app of the platform', () => {
     // Load balancers open spare connections in advance.
     const silent = connect(address.port, '127.0.0.1').resume();
     const silentClosed = new Promise((resolve) => silent.on('close', resolve));
-    const answered = http(stopping)
+    const slowStatus = http(stopping)
       .get('/slow')
       .then(({ status }) => status);
     await arrived;
     const startedAt = Date.now();
     await stopping.close();
-    expect(await answered).toBe(200);
+    expect(await slowStatus).toBe(200);
     await idleClosed;
     await silentClosed;
     // The clients keep their connections open for longer.

@@ -5,8 +5,8 @@ import { sendRequest } from './send-request.js';
 import type { Replica, TestFleet } from './test-fleet.js';
 
 /** docs/adr/0006-api-keys-in-memory.md */
-const IN_FORCE_WITHIN_MS = 5_000;
-const WATCHED_MS = 8_000;
+const REVOKED_WITHIN_MS = 5_000;
+const OBSERVED_MS = 8_000;
 const BROKERS_DOWN_MS = 8_000;
 /** Every operation accepts a valid key within this time, also on a busy machine. */
 const WARM_LIMIT_MS = 60_000;
@@ -32,7 +32,7 @@ interface KeyedTarget {
   isAccepted: (status: number) => boolean;
 }
 
-const anAddress = (): string =>
+const randomAddress = (): string =>
   `10.${Array.from({ length: 3 }, () => 1 + Math.floor(Math.random() * 254)).join('.')}`;
 
 interface Document {
@@ -108,13 +108,13 @@ async function loadWithKey(fleet: TestFleet) {
   const byReplica = new Map<Replica, KeyedTarget[]>();
   for (const target of targets)
     byReplica.set(target.replica, [...(byReplica.get(target.replica) ?? []), target]);
-  const working = [...byReplica].map(async ([replica, of]) => {
+  const working = [...byReplica].map(async ([replica, targetsOfReplica]) => {
     while (!isOver)
-      for (const target of of) {
+      for (const target of targetsOfReplica) {
         const response = await sendRequest(replica.url + target.path, {
           method: target.method,
           // The random address avoids limits per address, so a 429 is the rate limit of a key that was accepted.
-          headers: { ...target.headers, 'x-forwarded-for': anAddress() },
+          headers: { ...target.headers, 'x-forwarded-for': randomAddress() },
         }).catch(() => undefined);
         await sleep(PAUSE_MS);
         if (!response) continue;
@@ -159,9 +159,9 @@ const revoke = async (fleet: TestFleet, id: string): Promise<void> => {
   if (status !== 204) throw new Error(`revoking the key returned ${status}`);
 };
 
-const late = (last: Record<string, number>, mayBe = IN_FORCE_WITHIN_MS): string[] =>
+const breachesOf = (last: Record<string, number>): string[] =>
   Object.entries(last)
-    .filter(([, ms]) => ms > mayBe)
+    .filter(([, ms]) => ms > REVOKED_WITHIN_MS)
     .map(([process, ms]) => `${process} accepted a revoked key after ${ms} ms`);
 
 /** Revokes a key at one process while all processes use it: once normally, and once while the brokers are down. */
@@ -175,13 +175,13 @@ export async function revocations(
   const load = await loadWithKey(fleet);
   await revoke(fleet, load.id);
   const revokedAt = Date.now();
-  await sleep(WATCHED_MS);
+  await sleep(OBSERVED_MS);
   await load.stop();
   const last = load.lastSince(revokedAt);
   found.push({
     name: 'a key is revoked',
     last,
-    breaches: late(last),
+    breaches: breachesOf(last),
   });
 
   progress('a key is revoked while the brokers are down');
@@ -191,20 +191,22 @@ export async function revocations(
   await revoke(fleet, other.id);
   const revokedWithoutBrokersAt = Date.now();
   await sleep(BROKERS_DOWN_MS);
-  const ofOwner = other.lastSince(revokedWithoutBrokersAt);
+  const whileDown = other.lastSince(revokedWithoutBrokersAt);
   await Promise.all(brokers.map((broker) => broker.start()));
-  const backAt = Date.now();
-  await sleep(WATCHED_MS);
+  const restartedAt = Date.now();
+  await sleep(OBSERVED_MS);
   await other.stop();
-  const afterwards = other.lastSince(backAt);
+  const afterRestart = other.lastSince(restartedAt);
   found.push({
     name: 'a key is revoked while the brokers are down; measured from their return',
-    last: afterwards,
+    last: afterRestart,
     breaches: [
-      ...late(afterwards),
+      ...breachesOf(afterRestart),
       // token-issuer reads its own database, so it needs no broker.
-      ...late(
-        Object.fromEntries(Object.entries(ofOwner).filter(([process]) => process.startsWith('token-issuer'))),
+      ...breachesOf(
+        Object.fromEntries(
+          Object.entries(whileDown).filter(([process]) => process.startsWith('token-issuer')),
+        ),
       ),
     ],
   });

@@ -145,7 +145,7 @@ describe('the NATS users of the apps', () => {
         timeout: 500,
       });
     expect((await sendRequest(replyPrefix('token-issuer', 'analytics-query'))).string()).toBe('stand-ins');
-    // In the shared inbox, a received message could be answered by its reply subject.
+    // In the shared inbox, a received message has a reply subject, to which anybody could reply.
     await expect(sendRequest(inboxPrefix('token-issuer'))).rejects.toThrow(/timeout/i);
     expect(await owner.refusedTo(say(`${inboxPrefix('token-issuer')}.one`))).not.toEqual([]);
     expect(await owner.refusedTo(say(`${replyPrefix('perks', 'analytics-query')}.one`))).toHaveLength(1);

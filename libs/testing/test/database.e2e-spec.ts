@@ -151,7 +151,7 @@ describe('an app with a database', () => {
         `select from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()`,
       );
     await waitFor(async () => (await sleeping()).length === 2, 'two busy connections');
-    // It would be stored if it waited for one of them.
+    // If this request waited for a connection, the note would be stored.
     expect((await add('one too many')).status).toBe(503);
     expect((await busy).map(({ status }) => status)).toEqual([200, 200]);
     expect((await add('one more')).status).toBe(201);

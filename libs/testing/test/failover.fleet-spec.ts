@@ -80,7 +80,7 @@ describe('an app whose Postgres fails over to a synchronous standby', () => {
   ])(
     'keeps acknowledged writes, responds 503 meanwhile, and recovers when the primary %s',
     async (_, failOver) => {
-      const answered: string[] = [];
+      const acknowledged: string[] = [];
       const statuses = new Set<number>();
       let isGoing = true;
       const writer = async (name: string) => {
@@ -88,14 +88,18 @@ describe('an app whose Postgres fails over to a synchronous standby', () => {
           const text = `${name}-${number}`;
           const { status, headers } = await http(app).post('/notes').send({ text });
           statuses.add(status);
-          if (status === 201) answered.push(text);
+          if (status === 201) acknowledged.push(text);
           else expect(headers['retry-after']).toBe('2');
         }
       };
       const writers = Promise.all(['a', 'b', 'c'].map(writer));
       const more = (count: number) => {
-        const from = answered.length;
-        return waitFor(() => answered.length >= from + count, `${count} more acknowledged writes`, 20_000);
+        const from = acknowledged.length;
+        return waitFor(
+          () => acknowledged.length >= from + count,
+          `${count} more acknowledged writes`,
+          20_000,
+        );
       };
       await more(50);
       await failOver();
@@ -105,8 +109,8 @@ describe('an app whose Postgres fails over to a synchronous standby', () => {
       isGoing = false;
       await writers;
       expect([...statuses].sort()).toEqual([201, 503]);
-      expect(await stored(pair.url)).toEqual(expect.arrayContaining(answered));
-      expect(await stored(pair.standby.url)).toEqual(expect.arrayContaining(answered));
+      expect(await stored(pair.url)).toEqual(expect.arrayContaining(acknowledged));
+      expect(await stored(pair.standby.url)).toEqual(expect.arrayContaining(acknowledged));
     },
     60_000,
   );

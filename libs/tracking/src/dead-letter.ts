@@ -5,8 +5,8 @@ import { hash } from 'node:crypto';
 import type { RejectedEvent } from './read-message.js';
 
 /**
- * Publishes what cannot be stored to the dead-letter stream: an event as a message that can be published again, a message
- * that holds none byte by byte. Resolves when the stream has it.
+ * Publishes an event that cannot be stored to the dead-letter stream, as a message that can be published again. A message
+ * that contains no event is published unchanged. Resolves when the stream has it.
  * @throws without a connection to the broker
  */
 export async function publishDeadLetter(

@@ -9,7 +9,7 @@ export interface SqlRunner {
 }
 
 const INSERT = 'insert into tracking_outbox (event) select unnest($1::text[])';
-/** Rows that are counted at most, so that a long outage does not make each look slow. */
+/** Maximum number of rows to count, so that counting stays fast during a long outage. */
 const COUNTED = 10_000;
 /** In the order of the index, which skips the rows that the relay has deleted. */
 const BACKLOG = `

@@ -15,7 +15,7 @@ import type { TrackingStream } from './tracking-stream.js';
 /** Background work can wait longer than requests. */
 const BACKGROUND_TIMEOUT_MS = 2_000;
 const BATCH = 500;
-/** Finds rows of replicas that died, and of transactions that took longer than the nudges. */
+/** Interval between polls. They find rows of dead replicas, and of transactions that commit after `wakeSoon` has checked. */
 const POLL_MS = 2_000;
 /** Pause between full batches, so that a backlog does not starve current requests. */
 const PAUSE_MS = 10;
@@ -28,9 +28,9 @@ const RETRY_MS = 500;
 export class Relay {
   private isStopping = false;
   private isFailing = false;
-  private hasNews = false;
+  private isWoken = false;
   private endPoll: () => void = () => undefined;
-  private readonly nudges: (NodeJS.Timeout | undefined)[] = [];
+  private readonly wakeTimers: (NodeJS.Timeout | undefined)[] = [];
   private readonly committed = new CommittedEvents();
   private running: Promise<void> = Promise.resolve();
 
@@ -42,7 +42,7 @@ export class Relay {
     private readonly logger: Logger,
   ) {
     stream.on('back', () => this.wake());
-    outbox.on('lost', () => this.databaseIsLost());
+    outbox.on('lost', () => this.republishCommitted());
   }
 
   start(): void {
@@ -51,17 +51,17 @@ export class Relay {
 
   /** Starts the next round now. */
   wake(): void {
-    this.hasNews = true;
+    this.isWoken = true;
     this.endPoll();
   }
 
   /**
-   * Expects rows soon: the caller's transaction commits later, without notice. Checks twice; the next poll finds the
-   * rest.
+   * Checks for rows after 25 and 250 ms, because nothing tells the relay when the caller's transaction commits. The next
+   * poll finds rows that come later.
    */
   wakeSoon(): void {
-    this.nudge(0, 25);
-    this.nudge(1, 250);
+    this.wakeAfter(0, 25);
+    this.wakeAfter(1, 250);
   }
 
   /** Remembers events that were just written to the outbox. */
@@ -70,10 +70,10 @@ export class Relay {
   }
 
   /**
-   * Publishes the recently committed events from memory, because the database that takes over may lack them. Events
-   * that it has arrive twice and count once.
+   * Publishes recently committed events from memory, because the database that takes over may lack them. Those that it
+   * has are published twice and count once.
    */
-  private databaseIsLost(): void {
+  private republishCommitted(): void {
     const events = this.committed.takeAll();
     if (events.length === 0 || this.isStopping) return;
     this.logger.warn(
@@ -85,7 +85,8 @@ export class Relay {
   }
 
   /**
-   * Takes events that the outbox did not take. They are lost with the process unless the background stores them first.
+   * Keeps events in memory that could not be written to the outbox. They are lost if the process dies before the relay
+   * stores them.
    */
   keepInMemory(events: readonly string[]): void {
     this.metrics.atRisk.inc(events.length);
@@ -93,10 +94,10 @@ export class Relay {
     this.wake();
   }
 
-  /** Stores the events in memory, as far as time allows; the outbox is left to other replicas and the next start. */
+  /** Stores the events that are in memory, until `isLate`. Other replicas or the next start relay the outbox. */
   async stop(isLate: () => boolean): Promise<void> {
     this.isStopping = true;
-    for (const nudge of this.nudges) clearTimeout(nudge);
+    for (const timer of this.wakeTimers) clearTimeout(timer);
     // Wakes the loop even if it waits for its next poll.
     this.wake();
     await this.running;
@@ -115,7 +116,7 @@ export class Relay {
       try {
         if (this.buffer.size > 0) pause = (await this.drainBuffer()) ? 0 : RETRY_MS;
         else {
-          // Also while the stream is down, which the alert on the age is for.
+          // Measured also while the stream is down, because the alert on the oldest event reports exactly that.
           const { events, oldestS } = await this.outbox.backlog();
           this.metrics.inOutbox.set(events);
           this.metrics.oldestInOutbox.set(oldestS);
@@ -126,10 +127,10 @@ export class Relay {
         // Logged once per outage.
         if (!this.isFailing) this.logger.warn({ err }, 'cannot read the tracking outbox');
         // A busy database may be late once; failing twice in a row means that it may be lost.
-        if (this.isFailing || isDatabaseGone(err)) this.databaseIsLost();
+        if (this.isFailing || isDatabaseGone(err)) this.republishCommitted();
         this.isFailing = true;
       }
-      if (pause > 0) await this.rest(pause);
+      if (pause > 0) await this.wait(pause);
     }
   }
 
@@ -146,7 +147,7 @@ export class Relay {
     if (await this.outbox.write(events, BACKGROUND_TIMEOUT_MS)) {
       this.metrics.outboxed.inc(events.length);
       this.remember(events);
-      if (this.outbox.isUnavailable) this.logger.info('the tracking outbox takes events again');
+      if (this.outbox.isUnavailable) this.logger.info('the tracking outbox accepts events again');
       this.outbox.isUnavailable = false;
       return true;
     }
@@ -175,17 +176,17 @@ export class Relay {
     this.logger.error({ count }, 'the tracking buffer is full; dropped the oldest events');
   }
 
-  private nudge(slot: number, delayMs: number) {
-    this.nudges[slot] ??= setTimeout(() => {
-      this.nudges[slot] = undefined;
+  private wakeAfter(slot: number, delayMs: number) {
+    this.wakeTimers[slot] ??= setTimeout(() => {
+      this.wakeTimers[slot] = undefined;
       this.wake();
     }, delayMs).unref();
   }
 
-  /** Waits. `wake` ends a poll early, but not the pause after a batch or a failure. */
-  private async rest(pauseMs: number) {
+  /** Waits. `wake` ends the wait for the next poll, but not the pause after a batch or a failure. */
+  private async wait(pauseMs: number) {
     const isPoll = pauseMs === POLL_MS;
-    if (!(isPoll && this.hasNews))
+    if (!(isPoll && this.isWoken))
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, pauseMs).unref();
         if (isPoll)
@@ -195,6 +196,6 @@ export class Relay {
           };
       });
     this.endPoll = () => undefined;
-    this.hasNews = false;
+    this.isWoken = false;
   }
 }

@@ -147,7 +147,7 @@ export class TrackingStream extends EventEmitter<{ back: [] }> {
     if (isStored && performance.now() - startedAt <= ACK_TIMEOUT_MS) {
       this.unavailable = false;
       this.probeDelay = FIRST_PROBE_MS;
-      this.logger.info('tracking stream takes events again');
+      this.logger.info('the tracking stream accepts events again');
       this.emit('back');
     } else {
       this.probeDelay = Math.min(this.probeDelay * 2, MAX_PROBE_MS);

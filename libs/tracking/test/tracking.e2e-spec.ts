@@ -135,15 +135,15 @@ describe('TrackingService', () => {
 
   it('broker killed: writes events to the outbox, and relays them when it is back', async () => {
     const sent: PerkClickEvent[] = [];
-    let answered = 0;
+    let tracked = 0;
     let isKilled = false;
     for (let after = 0; after < 100; after += isKilled ? 1 : 0) {
       const one = event();
-      void tracking.track(one).then(() => (answered += 1));
+      void tracking.track(one).then(() => (tracked += 1));
       if (sent.push(one) === 50) void nats.kill().then(() => (isKilled = true));
       await sleep(2);
     }
-    await waitFor(async () => answered === sent.length, 'all answered');
+    await waitFor(async () => tracked === sent.length, 'all calls of track to resolve');
     await breakerIs(1);
     const kept = await database.query<{ event: string }>('select event from tracking_outbox');
     expect(kept.length).toBeGreaterThan(0);

@@ -38,7 +38,7 @@ async function call(url: string, given: Call = {}): Promise<Reply> {
 }
 
 const expectStatus = (reply: { status: number; text: string }, ...expected: number[]) => {
-  if (!expected.includes(reply.status)) throw new Error(`answered ${reply.status}`);
+  if (!expected.includes(reply.status)) throw new Error(`returned ${reply.status}`);
 };
 
 beforeAll(async () => {

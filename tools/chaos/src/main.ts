@@ -20,7 +20,7 @@ deliveries to webhooks. Exits with 0 if nothing was lost or duplicated and every
 the run failed, 3 if the only problem is that something took too long, as on a busy machine.
 
   --seed <number>       seed of the random numbers; default: random
-  --profile short|long  default: short
+  --profile short|long  default: short; long runs each fault four times, and for longer
   --only <text>         only faults whose name contains it`;
 
 const MIB = 1024 ** 2;

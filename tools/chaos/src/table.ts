@@ -45,9 +45,9 @@ export function tables(phases: Phase[], attempts: Attempt[], { sums }: Reconcili
   ]);
   return [
     'By fault; on the right the longest time without a response, in seconds, by operation',
-    formatTable([['', 's', 'attempted', 'answered', 'lost', 'doubled', ...OPERATION_NAMES], ...rows]),
+    formatTable([['', 's', 'attempted', 'acknowledged', 'lost', 'doubled', ...OPERATION_NAMES], ...rows]),
     '',
     'By operation',
-    formatTable([['', 'attempted', 'answered', 'lost', 'doubled'], ...byOperation]),
+    formatTable([['', 'attempted', 'acknowledged', 'lost', 'doubled'], ...byOperation]),
   ].join('\n');
 }

@@ -134,13 +134,13 @@ export class Journey {
     const said: unknown = Buffer.isBuffer(body)
       ? body.toString()
       : (body?.detail ?? body?.error ?? JSON.stringify(body));
-    return new DemoError(`${this.last} answered ${status}: ${short(String(said), 300)}`);
+    return new DemoError(`${this.last} returned ${status}: ${short(String(said), 300)}`);
   }
 
   /** Explains a failed call of the client as a sentence for the user. */
   explained(error: PerkwayError): DemoError {
     if (error.cause instanceof DemoError) return error.cause;
-    return new DemoError(`${this.last} answered ${error.status}: ${short(error.message, 300)}`);
+    return new DemoError(`${this.last} returned ${error.status}: ${short(error.message, 300)}`);
   }
 
   /** Sends one request and prints it with its status. */
@@ -420,7 +420,7 @@ export const STEPS: Step[] = [
     title: 'The server of the client hears of the opened gift',
     needs: ['events', 'gift', 'rewards'],
     run: async (j) => {
-      const event = await j.receiver.heard(`reward_link/${j.rewardLinkId}`, DELIVERY_LIMIT_MS);
+      const event = await j.receiver.waitForEvent(`reward_link/${j.rewardLinkId}`, DELIVERY_LIMIT_MS);
       if (!event)
         throw new DemoError(
           `The webhook delivered nothing of the opened gift within ${DELIVERY_LIMIT_MS / 1000} s.`,

@@ -7,8 +7,8 @@ import { DemoError } from './journey.js';
 readCommandLine(
   `npm run demo
 
-Runs one customer journey on the running stack, and checks that every interaction was counted. STACK_FILE selects another
-stack file than .local/stack.json.`,
+Runs one customer journey on the running stack, and checks that every interaction was counted. Set STACK_FILE to use
+another stack file than .local/stack.json.`,
   {},
 );
 const print = (line: string): boolean => process.stdout.write(`${line}\n`);

@@ -8,7 +8,7 @@ import { verifyWebhook, type WebhookEvent } from '@perkway/client';
 
 const POLL_MS = 50;
 
-/** The server of a client, which its webhook leads to. It keeps no process running. */
+/** A client's server that receives webhook deliveries. It does not keep the process alive. */
 export class Receiver {
   secret = '';
   private readonly received: WebhookEvent[] = [];
@@ -23,15 +23,15 @@ export class Receiver {
     }
   }).unref();
 
-  /** Returns its URL. */
+  /** Listens on a free port and returns the URL. */
   async start(): Promise<string> {
     await once(this.server.listen(0, '127.0.0.1'), 'listening');
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/`;
   }
 
-  /** Returns the event of a subject; undefined if none comes within the limit. */
-  async heard(subject: string, limitMs: number): Promise<WebhookEvent | undefined> {
-    const end = Date.now() + limitMs;
+  /** Returns the event of a subject, or undefined if none arrives in time. */
+  async waitForEvent(subject: string, timeoutMs: number): Promise<WebhookEvent | undefined> {
+    const end = Date.now() + timeoutMs;
     for (;;) {
       const event = this.received.find((one) => one.subject === subject);
       if (event || Date.now() > end) return event;

@@ -289,7 +289,7 @@ describe('the demo', () => {
         ? { status: 503, body: { code: 'DEPENDENCY_UNAVAILABLE', detail: 'not now' } }
         : undefined;
     expect(await failure(fleet.stack())).toMatch(
-      /^GET http:\/\/127\.0\.0\.1:\d+\/teasers\/spring\?.+ answered 503: not now$/,
+      /^GET http:\/\/127\.0\.0\.1:\d+\/teasers\/spring\?.+ returned 503: not now$/,
     );
   });
 

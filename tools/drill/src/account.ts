@@ -41,7 +41,7 @@ export function show(title: string, reconciliation: Reconciliation): void {
     operation,
     ...[acknowledged, acknowledged - lost, lost, doubled].map(String),
   ]);
-  write(formatTable([['', 'answered', 'there', 'lost', 'doubled'], ...rows]));
+  write(formatTable([['', 'acknowledged', 'stored', 'lost', 'doubled'], ...rows]));
 }
 
 export const count = (reconciliation: Reconciliation, what: 'lost' | 'doubled'): number =>

@@ -8,8 +8,8 @@ const USAGE = `npm run drill -- failover|restore [--profile full|ci]
 Simulates an outage of a test fleet and compares acknowledged requests with stored rows. Exits with 0 if there are no
 unexpected differences, 1 if there are, 2 if the drill could not run.
 
-  failover           kills the primary database, first with its standby in sync, then with the standby disconnected
-  restore            restores a base backup, first with the whole log, then up to some seconds before its end
+  failover           kills the primary database twice: with its standby in sync, and with the standby disconnected
+  restore            restores a base backup twice: with the whole write-ahead log, and without its last seconds
   --profile full|ci  default: full; ci is shorter`;
 
 /** By name. Each returns whether all expectations hold. */

@@ -5,11 +5,11 @@ import { operationsOf, type OpenApiDocument, type Operation } from './document.j
 import type { Credential, Target } from './requests.js';
 import type { WholeStackFile } from '@perkway/fleet';
 
-/** Ids of resources that requests may change and delete, to keep those of the demo. */
+/** Ids of resources that requests may change and delete, so that the demo's resources stay. */
 const EXPENDABLE = ['fuzz-1', 'fuzz-2', 'fuzz-3'];
 const LINKS = 20;
-/** Number of console reports, jobs and keys, most of which requests delete. */
-const OF_CONSOLE = 10;
+/** Number of reports, jobs and keys to create in the console. Requests delete most of them. */
+const CONSOLE_RESOURCES = 10;
 const TIMEOUT_MS = 15_000;
 /** Webhooks may lead to this machine in a local stack, but nothing listens there. */
 const UNREACHABLE = 'http://127.0.0.1:1/';
@@ -38,7 +38,7 @@ async function call(url: string, { method = 'GET', headers = {}, body }: Call = 
 export interface World {
   targets: Map<AppName, Target>;
   urls: Map<AppName, URL>;
-  /** Secrets that must not be printed, and the word to print instead. */
+  /** The word to print instead of each secret. */
   secrets: Map<string, string>;
 }
 
@@ -166,7 +166,7 @@ export async function learn({ hosts, adminKey, accounts }: WholeStackFile): Prom
   const ownKeyIds: string[] = [];
   const questionIds: string[] = [];
   const today = new Date().toISOString().slice(0, 10);
-  for (let made = 0; made < OF_CONSOLE; made += 1) {
+  for (let made = 0; made < CONSOLE_RESOURCES; made += 1) {
     const job = { poolId: pool, denomination: 25, currency: 'EUR', count: 2 };
     jobIds.push((await onPage<{ id: string }>('/api/link-jobs', job)).id);
     const report = {

@@ -20,7 +20,7 @@ if there is no finding, 1 if there is one, 2 if it could not run.
   --requests <number>  requests per app; default: 10000, or 1500 with --profile ci
   --seed <number>      seed of the random numbers; default: 1
   --app <name>         only this app; repeat for more
-  --profile full|ci    default: full
+  --profile full|ci    default: full; ci sends fewer requests
   --stack <file>       stack file of a running stack; without it, one is started from the built bundles`;
 
 const { values } = readCommandLine(USAGE, {

@@ -44,12 +44,12 @@ export async function checkNats(url: string): Promise<void> {
     const { hostname, port } = new URL(`nats://${server}`);
     return readNatsInfo(hostname, Number(port), TIMEOUT_MS);
   });
-  const answered = (await Promise.all(requested)).filter((info) => info !== undefined);
-  if (answered.length === 0)
+  const brokers = (await Promise.all(requested)).filter((info) => info !== undefined);
+  if (brokers.length === 0)
     throw new StackError(
       'Cannot use NATS_URL (no NATS server responds). Start that server, or leave it out.',
     );
-  if (!answered.every(({ jetstream }) => jetstream))
+  if (!brokers.every(({ jetstream }) => jetstream))
     throw new StackError(
       'Cannot use NATS_URL (that server has no JetStream). Start it with -js, or leave it out.',
     );

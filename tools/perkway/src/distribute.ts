@@ -5,8 +5,8 @@ import { CommandError, readVariable, runCommand } from './read-variable.js';
 const USAGE = `perkway distribute
 
 Distributes the event store by account over the nodes of a Citus cluster. DATABASE_ADMIN_URL must connect a superuser to the
-database of analytics-query on the coordinator. That database must be provisioned and migrated, and have the extension citus
-and the worker nodes. Run the command again after a migration that adds a table.`;
+database of analytics-query on the coordinator. That database must be provisioned and migrated, with the extension citus
+created and the worker nodes added. Run the command again after a migration that adds a table.`;
 
 await runCommand(async () => {
   readCommandLine(USAGE, {});

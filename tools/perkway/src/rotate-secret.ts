@@ -44,7 +44,7 @@ export function rotateSecret(secrets: StoredSecrets, name: string, now: Date): R
     };
   if (name === TOKEN_KEYS) return rotateTokenKeys(secrets, Math.floor(now.getTime() / 1000));
   throw new CommandError(
-    `${name} cannot be rotated by this command. It takes ${ROTATABLE.join(', ')}; for others see "Rotation" in docs/deploy.md.`,
+    `${name} cannot be rotated by this command, which rotates ${ROTATABLE.join(', ')}; for other secrets see "Rotation" in docs/deploy.md.`,
   );
 }
 

@@ -105,8 +105,8 @@ const startOf = (at: Date, { grain }: Rollup): Date => {
 };
 
 /**
- * Recomputes the rollup rows of dirty hours and deletes the marks of those hours. Reads marks before rows, so that an
- * event that is stored too late for this has a mark that stays. Returns whether there is more to do.
+ * Recomputes the rollup rows of dirty hours and deletes the marks of those hours. Reads marks before rows: the
+ * mark of an event that is stored after the rows were read stays. Returns whether there is more to do.
  */
 async function recomputeDirtyHours(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ account_id: string; hour: Date }>(`

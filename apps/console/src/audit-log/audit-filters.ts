@@ -18,7 +18,7 @@ export const AUDIT_KINDS = {
 } as const;
 type Kind = keyof typeof AUDIT_KINDS;
 
-/** What became of the change: see `status` of an entry. */
+/** Outcomes of a change, derived from the `status` of an entry. */
 export const AUDIT_OUTCOMES = ['done', 'rejected', 'unknown'] as const;
 type Outcome = (typeof AUDIT_OUTCOMES)[number];
 
@@ -74,8 +74,8 @@ export function conditionsOf(
 ): Conditions {
   const where = new Conditions();
   if (reader !== null) where.and`e.account_id = ${reader} and e.role <> 'ADMIN'`;
-  // Calls about a resource, such as loading cards, do not name its owner; those that save it do. Ids in paths are
-  // percent-encoded. The lists are arrays, because Postgres does not use indexes for subqueries in an "or".
+  // Only calls that save a resource name its owner. Other calls, such as loading cards, are found by the resource's id,
+  // which is percent-encoded in paths. `array(...)`, because Postgres uses no index for a plain subquery in an `or`.
   if (account !== undefined)
     where.and`e.account_id = ${account} or e.id = any (array(
       with owned as materialized (

@@ -37,15 +37,15 @@ const APPROVAL_DAYS = 7;
 const DAY_S = 24 * 60 * 60;
 const CSV_ROWS = 200;
 const COUNTED_PER_CALL = 1_000;
-/** Few enough for one call of the page, which repeats it for the next rows. */
+/** Rows per call. The page repeats the call for the next rows. */
 const CANCELLED_PER_CALL = 500;
 const BATCH_POLLS = 20;
 const BATCH_POLL_MS = 250;
-/** The most that a currency has. */
+/** No currency has more decimals. */
 const DECIMALS = 4;
 /** The names of the states of a link in a CSV, as in the console; a cancelled link is EXPIRED. */
 const STATES = { RESERVED: 'waiting', REVEALED: 'opened', EXPIRED: 'expired' };
-/** Tries per link of a CSV, so that a rate limit or a replaced replica does not cut the file short. */
+/** Attempts per link of a CSV, so that a rate limit or a replaced replica does not cut the file short. */
 const CSV_ATTEMPTS = 4;
 
 export interface LinkJobRow {
@@ -84,8 +84,8 @@ export function refusedDecision({ email }: Session, { creator_email }: LinkJobRo
 /** Whether the account lets a job of this size run without an approval. */
 function needsApproval(approvals: Approvals | null, { denomination, currency }: LinkRequest, total: number) {
   const { links, amount } = approvals ?? {};
-  const highest = amount?.find((of) => of.currency === currency)?.amount;
-  // Without the noise of floating-point numbers: 3 * 0.1 is not beyond 0.3.
+  const highest = amount?.find((each) => each.currency === currency)?.amount;
+  // Rounded, because 3 * 0.1 exceeds 0.3 in floating point.
   const value = Number((total * denomination).toFixed(DECIMALS));
   return total > (links ?? Infinity) || value > (highest ?? Infinity);
 }

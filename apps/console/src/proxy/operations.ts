@@ -1,4 +1,4 @@
-import { OPERATIONS as OF_CLIENT, type HostName } from '@perkway/client';
+import { OPERATIONS as CLIENT_OPERATIONS, type HostName } from '@perkway/client';
 import type { Role } from '@perkway/domain';
 import type { Host } from '../fleet/fleet-addresses.js';
 
@@ -17,8 +17,8 @@ export interface Operation {
 const EVERYBODY: readonly Role[] = ['USER', 'ADMIN'];
 const OPERATORS: readonly Role[] = ['ADMIN'];
 
-/** Host names in the client. */
-const CLIENT = {
+/** The name that `@perkway/client` gives to each host. */
+const CLIENT_HOSTS = {
   perks: 'perks',
   boost: 'boost',
   gift: 'gift',
@@ -28,10 +28,11 @@ const CLIENT = {
 } as const satisfies Record<Host, HostName>;
 
 /**
- * The operations of each host that the pages may call, by name. Everything else is 404: recipients' tokens and links do not belong in
- * the admin's browser, and only customers may cause views and clicks. Operations under `/admin` are for operators.
+ * The operations that the pages may call, by host and name. Everything else is 404: recipients' tokens and links do not
+ * belong in the admin's browser, and only customers may cause views and clicks. Operations under `/admin` are for
+ * operators.
  */
-const ALLOWED: { [Name in Host]: (keyof (typeof OF_CLIENT)[(typeof CLIENT)[Name]])[] } = {
+const ALLOWED: { [Name in Host]: (keyof (typeof CLIENT_OPERATIONS)[(typeof CLIENT_HOSTS)[Name]])[] } = {
   perks: [
     'listPerkCollections',
     'getPerkCollection',
@@ -125,7 +126,7 @@ const ALLOWED: { [Name in Host]: (keyof (typeof OF_CLIENT)[(typeof CLIENT)[Name]
 };
 
 export const OPERATIONS: readonly Operation[] = (Object.keys(ALLOWED) as Host[]).flatMap((host) => {
-  const addresses: Record<string, string> = OF_CLIENT[CLIENT[host]];
+  const addresses: Record<string, string> = CLIENT_OPERATIONS[CLIENT_HOSTS[host]];
   const targets = ALLOWED[host].map((name) => {
     const [, method, path] = /^(\w+) ([^?*]+)/.exec(addresses[name]!) as unknown as [string, string, string];
     return { method, path };
@@ -141,14 +142,14 @@ export const OPERATIONS: readonly Operation[] = (Object.keys(ALLOWED) as Host[])
 });
 
 /**
- * Returns whether `fetch` sends the path unchanged. Dots, backslashes or a fragment would turn it into a path that
- * nobody checked against the table.
+ * Returns whether `fetch` sends the path unchanged. With dots, backslashes or a fragment it would send another path, which
+ * was not checked against the table.
  */
-const isFinal = (path: string): boolean => new URL(`http://host${path}`).pathname === path;
+const isSentUnchanged = (path: string): boolean => new URL(`http://host${path}`).pathname === path;
 
 /** @param path as received, without its query */
 export const operationOf = (host: Host, method: string, path: string): Operation | undefined =>
-  isFinal(path)
+  isSentUnchanged(path)
     ? OPERATIONS.find(
         (operation) => operation.host === host && operation.method === method && operation.path.test(path),
       )

@@ -5,13 +5,14 @@ import { open, seal } from '@perkway/signing';
 import * as openid from 'openid-client';
 import type { ConsoleEnv } from '../env.js';
 
-const TIMEOUT_S = 5;
-/** Time to sign in at the provider. */
-const TIMEOUT_MS = 10 * 60_000;
+/** Timeout of one request to the provider. */
+const REQUEST_TIMEOUT_S = 5;
+/** Time that a person has to sign in at the provider. */
+const SIGN_IN_TIMEOUT_MS = 10 * 60_000;
 const PURPOSE = 'console-oidc';
 
 /** State to check the provider's response against; the browser keeps it in a sealed cookie. */
-interface Begun {
+interface PendingSignIn {
   state: string;
   nonce: string;
   verifier: string;
@@ -39,28 +40,31 @@ export class OpenIdProvider {
   }
 
   /**
-   * Starts a sign-in: the provider URL, and the sealed state for the cookie. @throws NOT_FOUND if no provider is
-   * configured
+   * Starts a sign-in. Returns the URL of the provider, and the sealed state for the cookie.
+   * @throws NOT_FOUND if no provider is configured
    */
-  async begin({ account, next }: Pick<Begun, 'account' | 'next'>): Promise<{ url: URL; sealed: string }> {
+  async begin({
+    account,
+    next,
+  }: Pick<PendingSignIn, 'account' | 'next'>): Promise<{ url: URL; sealed: string }> {
     const configuration = await this.discover();
-    const begun: Begun = {
+    const pending: PendingSignIn = {
       state: openid.randomState(),
       nonce: openid.randomNonce(),
       verifier: openid.randomPKCECodeVerifier(),
       account,
       next,
-      endsAt: Date.now() + TIMEOUT_MS,
+      endsAt: Date.now() + SIGN_IN_TIMEOUT_MS,
     };
     const url = openid.buildAuthorizationUrl(configuration, {
       redirect_uri: this.redirectUri,
       scope: 'openid email',
-      state: begun.state,
-      nonce: begun.nonce,
-      code_challenge: await openid.calculatePKCECodeChallenge(begun.verifier),
+      state: pending.state,
+      nonce: pending.nonce,
+      code_challenge: await openid.calculatePKCECodeChallenge(pending.verifier),
       code_challenge_method: 'S256',
     });
-    const sealed = seal(this.env.SESSION_KEYS, PURPOSE, JSON.stringify(begun), '');
+    const sealed = seal(this.env.SESSION_KEYS, PURPOSE, JSON.stringify(pending), '');
     return { url, sealed: sealed.toString('base64url') };
   }
 
@@ -70,18 +74,18 @@ export class OpenIdProvider {
     sealed: string | undefined,
   ): Promise<{ email?: string; account?: string; next?: string }> {
     const configuration = await this.discover();
-    const begun = this.read(sealed);
-    if (!begun) return {};
-    const { account, next } = begun;
+    const pending = this.read(sealed);
+    if (!pending) return {};
+    const { account, next } = pending;
     let claims: Claims;
     try {
       const tokens = await openid.authorizationCodeGrant(
         configuration,
         new URL(`${this.redirectUri}?${query}`),
         {
-          pkceCodeVerifier: begun.verifier,
-          expectedState: begun.state,
-          expectedNonce: begun.nonce,
+          pkceCodeVerifier: pending.verifier,
+          expectedState: pending.state,
+          expectedNonce: pending.nonce,
           idTokenExpected: true,
         },
       );
@@ -96,23 +100,23 @@ export class OpenIdProvider {
     return typeof email === 'string' && isVerified === true ? { email, account, next } : { next };
   }
 
-  private read(sealed: string | undefined): Begun | undefined {
+  private read(sealed: string | undefined): PendingSignIn | undefined {
     try {
       const text = open(this.env.SESSION_KEYS, PURPOSE, Buffer.from(sealed ?? '', 'base64url'), '');
-      const begun = JSON.parse(text) as Begun;
-      return begun.endsAt > Date.now() ? begun : undefined;
+      const pending = JSON.parse(text) as PendingSignIn;
+      return pending.endsAt > Date.now() ? pending : undefined;
     } catch {
       return undefined;
     }
   }
 
-  /** Discovers the provider once; after a failure, the next sign-in tries again. */
+  /** Discovers the provider once. The next sign-in retries a failed discovery. */
   private async discover(): Promise<openid.Configuration> {
     if (!this.button) throw new ApiError('NOT_FOUND');
     const { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET } = this.env;
     const issuer = new URL(OIDC_ISSUER);
     this.configuration ??= openid.discovery(issuer, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, undefined, {
-      timeout: TIMEOUT_S,
+      timeout: REQUEST_TIMEOUT_S,
       // Plain http is for a provider on the same machine, as in tests.
       execute: issuer.protocol === 'http:' ? [openid.allowInsecureRequests] : [],
     });

@@ -75,7 +75,7 @@ export const perkContributionsOf = <Perk extends PerkOutcomes>(
         }))
         .sort(byImpact);
 
-/** A part with more of all journeys is nearly all of them, so that it explains nothing. */
+/** A part with a larger share of all journeys has nearly all of them, so it explains nothing. */
 const MOST_OF_ALL = 0.9;
 
 /**

@@ -97,7 +97,7 @@ export const texts = {
 
   errors: {
     noResponse: 'The console could not be reached. Check your connection and try again.',
-    unexpected: (status: number) => `The service answered with an unexpected status (${status}).`,
+    unexpected: (status: number) => `The service returned an unexpected status (${status}).`,
     byCode: {
       TOO_MANY_REQUESTS: 'Too many requests at once. Wait a moment and try again.',
       NO_AVAILABLE_CARDS: 'The pool has no card left of this value and currency.',

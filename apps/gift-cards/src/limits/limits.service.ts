@@ -178,7 +178,7 @@ function readValue({ per }: LimitResource, value: unknown): string {
   return value.toLowerCase();
 }
 
-/** Two limits with the same of these have the same counters. */
+/** Limits that are equal in these fields have the same counters. */
 const countedBy = ({
   owner,
   currency,

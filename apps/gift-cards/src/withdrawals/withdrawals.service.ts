@@ -47,7 +47,7 @@ export class WithdrawalsService {
     if (SELECTORS.filter((name) => given[name] != null).length !== 1)
       throw invalidField(SELECTORS.join(', '), 'must have exactly one value');
     await this.requirePool(poolId);
-    // A load trims them, too.
+    // Loads trim codes before they hash them, too.
     const hashes = codes ? [...new Set(codes.map((code) => this.vault.hash(code.trim())))].sort() : null;
     const values = [
       poolId.toLowerCase(),
@@ -58,7 +58,7 @@ export class WithdrawalsService {
       hashes,
       valid_until_before ?? null,
     ];
-    // Has only the hashes of codes.
+    // `values` has hashes of the codes, so the digest reveals no code.
     const digest = hash('sha256', JSON.stringify(values));
     const id = derivedId('withdrawal', account, idempotencyKey.toLowerCase());
     await this.dataSource.query(

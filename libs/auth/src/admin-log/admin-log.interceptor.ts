@@ -101,12 +101,12 @@ function logged(state: unknown): unknown {
   return Buffer.byteLength(JSON.stringify(kept)) > MAX_BYTES ? { omitted: 'too large' } : kept;
 }
 
-/** Reads what a call replaces, deletes or rotates from this app itself, as the caller may read it. */
+/** Reads the state that a call is about to change, by a GET to this app with the caller's key. */
 async function stateBefore(
   { method, socket, headers }: AuthenticatedRequest,
   path: string,
 ): Promise<unknown> {
-  // A key has no path for reads of its own, only the list of its account.
+  // A single key cannot be read, so this reads the list of the account's keys.
   const [, keys, keyId] = /^(\/admin\/accounts\/[^/]+\/keys)\/([^/]+)(?:\/rotate)?$/.exec(path) ?? [];
   if (method === 'POST' && !keys) return null;
   try {

@@ -92,7 +92,7 @@ export const platformEnv = {
   NATS_CA_FILE: str({ default: '', desc: 'File with the CA certificates of the NATS servers' }),
   SHUTDOWN_DELAY_MS: num({
     default: 0,
-    desc: 'Milliseconds between "not ready" and closing, in which load balancers react',
+    desc: 'Milliseconds between becoming unready and closing, so that load balancers stop sending requests',
   }),
 };
 /** Variables that every app with a schema reads. */
@@ -103,7 +103,7 @@ export const databaseEnv = {
   MIGRATION_DATABASE_URL: confidential(
     postgresUrl({
       default: undefined,
-      desc: 'The same role for migrations, past a pooler. Without it they use `DATABASE_URL`',
+      desc: 'Postgres URL of the same role for migrations, without a pooler; if empty, `DATABASE_URL`',
     }),
   ),
   DATABASE_POOL_SIZE: num({

@@ -40,7 +40,7 @@ export function readTime(field: string, given: unknown): Date {
   const form = DATE_OR_TIME.exec(text);
   const isLocal = text.includes('T') && form?.[1] === undefined;
   const time = new Date(form && isISO8601(text, { strict: true }) ? text + (isLocal ? 'Z' : '') : NaN);
-  // Postgres cannot read the form that `Date` writes for years of five digits, into which an offset may lead.
+  // An offset may lead into a year of five digits, which Postgres cannot read in the form that `Date` writes.
   if (!(time.getUTCFullYear() <= 9999)) throw invalidField(field, 'must be a date or a time in ISO 8601');
   return time;
 }

@@ -9,7 +9,8 @@ import { escapeHtml, HTML_PAGE_HEADERS, htmlPage } from './html-page.js';
 function adviceFor(status: number): string {
   if (status === 429 || status === 503) return 'Retry after the number of seconds in Retry-After.';
   if (status >= 500) return 'Retry later; include the request id when you contact us.';
-  if (status === 409) return 'Retry once this has changed: until then, the same request will fail again.';
+  if (status === 409)
+    return 'Change the state that the error names, then retry. Until then, the same request will fail again.';
   if (status === 412) return 'Read the resource again, then decide.';
   return 'Do not retry: the same request will fail again.';
 }

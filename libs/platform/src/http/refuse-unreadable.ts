@@ -8,7 +8,7 @@ import { sendError } from '../errors/error.filter.js';
 
 /**
  * Responds in the host's format to input that is not a request: heads over 16 KB, bytes that are not HTTP. It closes
- * the connection, because the next request cannot be found.
+ * the connection, because nothing says where the next request begins.
  */
 export const refuseUnreadable =
   (render: ErrorRenderer) =>

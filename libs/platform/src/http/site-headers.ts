@@ -46,7 +46,7 @@ export function addSiteHeaders(server: Server, publicUrl: string, policy: readon
     ['cross-origin-opener-policy', 'same-origin'],
     ['cross-origin-resource-policy', 'same-origin'],
     ['permissions-policy', PERMISSIONS_POLICY],
-    // Images and links of others do not learn where they are shown.
+    // Other hosts do not learn which page shows their images and links.
     ['referrer-policy', 'no-referrer'],
     ['x-content-type-options', 'nosniff'],
     // For browsers without frame-ancestors.

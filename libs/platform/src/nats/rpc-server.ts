@@ -8,7 +8,7 @@ import { isTooLarge, refusal } from './rpc-failure.js';
  * once the broker is connected, and unsubscribes before the app closes.
  */
 export class RpcServer extends ServerNats {
-  private readonly answering: Subscription[] = [];
+  private readonly ownSubscriptions: Subscription[] = [];
 
   constructor(
     private readonly nats: NatsService,
@@ -26,7 +26,7 @@ export class RpcServer extends ServerNats {
     super.bindEvents({
       subscribe: (...args: Parameters<NatsConnection['subscribe']>) => {
         const subscription = connection.subscribe(...args);
-        this.answering.push(subscription);
+        this.ownSubscriptions.push(subscription);
         return subscription;
       },
     });
@@ -50,6 +50,6 @@ export class RpcServer extends ServerNats {
   }
 
   override async close() {
-    for (const subscription of this.answering.splice(0)) subscription.unsubscribe();
+    for (const subscription of this.ownSubscriptions.splice(0)) subscription.unsubscribe();
   }
 }

@@ -56,7 +56,7 @@ export async function memory(fleet: Fleet): Promise<number> {
     large.peak < 300 && large.livez < 1_000,
   );
 
-  const answered = new Map<string, number>();
+  const counts = new Map<string, number>();
   const hostile = await watched(fleet, () =>
     Promise.all(
       Array.from({ length: HOSTILE }, async (_, index) => {
@@ -69,11 +69,11 @@ export async function memory(fleet: Fleet): Promise<number> {
         }));
         const { status, error } = await analytics.tryTo(queries);
         const key = `${status} ${error}`;
-        answered.set(key, (answered.get(key) ?? 0) + 1);
+        counts.set(key, (counts.get(key) ?? 0) + 1);
       }),
     ),
   );
-  write([...answered].map(([response, times]) => `  ${times} x ${response}`).join('\n'));
+  write([...counts].map(([response, times]) => `  ${times} x ${response}`).join('\n'));
   missed += judge(
     `${HOSTILE} hostile requests: at most ${hostile.peak.toFixed(0)} MiB, /livez within ${hostile.livez.toFixed(0)} ms; target 512 MiB`,
     hostile.peak < 512,

@@ -40,9 +40,9 @@ export interface Kind<T = { id: string | number }, B = never> {
   label: string;
   /** A method, so that a kind can be used where its type does not matter. */
   nameOf(stored: T): string;
-  /** Path of the screen that lists all of them. */
+  /** Path of the screen that lists the resources. */
   listPath: string;
-  /** Path of the screens of single ones, without their ids. */
+  /** Path of the screen of one resource, without its id. */
   path: string;
   isOwned?: true;
   list: (query: Query, options?: CallOptions) => Paged<Page<T>>;
@@ -154,7 +154,7 @@ export const bodyOf = <B extends object>(stored: B): B =>
   ) as B;
 
 const LISTED = 'managed';
-/** Key of everything that was read of the kind. */
+/** The start of the query keys of all reads of the kind. */
 export const keyOf = ({ name }: Pick<Kind, 'name'>) => [LISTED, name];
 
 const FOUND_PER_PAGE = 50;

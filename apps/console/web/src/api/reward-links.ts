@@ -32,7 +32,7 @@ export function useLinks({ state, ...filters }: Filters) {
     queryKey: [...LINKS_KEY, 'list', state, filters],
     initialPageParam: '',
     queryFn: async ({ pageParam: cursor, signal }) => {
-      // A reference may look like an id, so an unknown id is looked for as one.
+      // A reference may look like an id, so an unknown id is searched as a reference.
       if (UUID.test(filters.reference)) {
         const linkId = filters.reference;
         const found = await storedIfFound(perkway.gift.getIssuedRewardLink({ linkId }, { signal }));

@@ -43,9 +43,9 @@ interface FormProps extends Omit<Props, 'isAlert' | 'children'> {
   /** Text of the button that submits. */
   action: string;
   isDanger?: boolean;
-  /** Text of the button, and what it does, in place of the one that closes the dialog. */
+  /** A button in place of the one that closes the dialog. */
   back?: { label: string; onBack: () => void };
-  /** What it throws is shown in the form: at its field if that asks for it, or else below all fields. */
+  /** Its errors are shown in the form: at the field that reads them with `errorOf`, or else below all fields. */
   onSubmit: () => unknown;
   /** For a step in which there is nothing to fill in: focuses the button. */
   isReview?: boolean;

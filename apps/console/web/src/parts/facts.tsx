@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-/** Lists names with their values, without those that have none. */
+/** Lists names with their values. Skips names without a value. */
 export const Facts = ({ of }: { of: (readonly [name: string, value: ReactNode])[] }) => (
   <dl className="facts">
     {of.map(

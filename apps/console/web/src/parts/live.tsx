@@ -6,7 +6,7 @@ const LIVE_MS = 5_000;
 const LiveContext = createContext({
   isLive: false,
   setLive: (() => undefined) as (on: boolean) => void,
-  /** Whether the screen is refreshed whatever the switch says. */
+  /** Whether the screen refreshes regardless of the switch. */
   isForced: false,
   setForced: (() => undefined) as (isForced: boolean) => void,
 });

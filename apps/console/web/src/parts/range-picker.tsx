@@ -39,13 +39,13 @@ export function useRange(): {
           } else if (next.preset) before.set('dates', next.preset);
           return before;
         },
-        // Dates are typed digit by digit, which Back should not lead through.
+        // Dates are typed digit by digit, and Back should skip the steps.
         { replace: next.range !== undefined },
       ),
   };
 }
 
-/** The URL of the screen with its dates written out, because “the last 30 days” are others tomorrow. */
+/** The URL of the screen with its dates written out, because “the last 30 days” means other days tomorrow. */
 function addressOf(params: URLSearchParams, [from, to]: Range): string {
   const written = new URLSearchParams(params);
   written.delete('dates');

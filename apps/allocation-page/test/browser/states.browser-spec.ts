@@ -474,6 +474,25 @@ describe('in special conditions', () => {
     await context.close();
   });
 
+  it.each(['reserved-brand-german', 'revealed-product-qr', 'revealed-product-code128', 'unknown'])(
+    'fits a phone with text of twice the size, as "%s"',
+    async (state) => {
+      const context = await stage.window({ viewport: { width: 390, height: 844 } });
+      const page = await context.newPage();
+      await STATES[state]!.shows(page);
+      await page.evaluate("document.documentElement.style.fontSize = '200%'");
+      await screenshot(page, `${state}-390-large-text`);
+      expect(await scrollsSideways(page)).toBe(false);
+      const cut = await page.evaluate<string[]>(
+        `[...document.querySelectorAll('.name, .face-amount, .panel p, h1, dd, button, a, code')]
+          .filter((box) => !box.matches('.unseen') && box.scrollWidth > box.clientWidth + 1)
+          .map((box) => box.outerHTML)`,
+      );
+      expect(cut).toEqual([]);
+      await context.close();
+    },
+  );
+
   it('supports right-to-left languages', async () => {
     const context = await stage.window({ viewport: { width: 360, height: 740 } });
     const page = await stage.open(context, stage.gifts.addLink(), 'reserved');

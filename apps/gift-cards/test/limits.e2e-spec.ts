@@ -45,7 +45,7 @@ describe('limits', () => {
     expect(report.output).toContain('Every card is in exactly one place');
     expect(report.passed).toBe(true);
   };
-  /** An account of its own, so that the limits of other tests do not count. */
+  /** Creates an account, so that the limits of other tests do not apply. */
   const anAccount = async (cards = 40) => {
     const user = gift.newKey();
     const pool = await gift.aPool(cards, EUR_25, user.account);

@@ -8,7 +8,7 @@ const byId = (id: string): HTMLElement => document.getElementById(id)!;
 
 async function getJson<T>(path: string): Promise<T> {
   const response = await fetch(path);
-  if (!response.ok) throw new Error(`${path} answered ${response.status}`);
+  if (!response.ok) throw new Error(`${path} returned ${response.status}`);
   return (await response.json()) as T;
 }
 

@@ -297,7 +297,7 @@ describe('TrackingService', () => {
     await nats.pause();
     try {
       const sent = Array.from({ length: 5 }, event);
-      // Answered although both still hang.
+      // Resolved although both still hang.
       await Promise.all(sent.map((one) => tracking.track(one)));
       expect({
         published: await metric('tracking_published_total'),

@@ -321,9 +321,9 @@ export async function learn({ hosts, adminKey, accounts }: WholeStackFile): Prom
         new Map<string, unknown[]>([
           ...map,
           ...(tokens ? [['token', tokens] as const] : []),
-          // In boost the perk must be one of the campaign.
+          // In boost, the perk must belong to the campaign.
           ...(app === 'boost' ? [['perkId', incentives] as const] : []),
-          // In the console the key must be one that the account created.
+          // In the console, the account must have created the key.
           ...(app === 'console' ? [['keyId', ownKeyIds] as const] : []),
         ]);
       return [

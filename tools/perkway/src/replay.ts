@@ -21,7 +21,7 @@ const PAUSE_MS = 500;
 
 const isApiError = (error: unknown): error is JetStreamApiError => error instanceof JetStreamApiError;
 
-const isUnanswered = (error: unknown): boolean =>
+const isWithoutReply = (error: unknown): boolean =>
   error instanceof TimeoutError || (isApiError(error) && error.status === 503);
 
 function readTime(text: string | undefined): Date {
@@ -74,6 +74,6 @@ await runCommand(async () => {
     try {
       return await replayFrom(from);
     } catch (error) {
-      if (!isUnanswered(error) || Date.now() > deadline) throw error;
+      if (!isWithoutReply(error) || Date.now() > deadline) throw error;
     }
 });

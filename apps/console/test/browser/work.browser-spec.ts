@@ -893,6 +893,11 @@ describe('an operator', () => {
     await page.getByText('It was deleted, or never created').waitFor();
     await page.getByRole('row', { name: 'Deleted category Short-lived' }).waitFor();
     expect(await violations(page)).toEqual([]);
+    // What belongs to a pool goes with it, without errors.
+    await stage.goto(page, `/pools/${randomUUID()}`);
+    await page.getByText('It was deleted, or never created').waitFor();
+    await page.getByRole('heading', { name: 'Upload cards' }).waitFor({ state: 'detached' });
+    expect(await page.getByRole('alert').count()).toBe(0);
   }, 120_000);
 
   it('sees when each account tracked its last event, and what a collection has', async () => {
@@ -908,6 +913,13 @@ describe('an operator', () => {
     await page.getByRole('link', { name: collection }).waitFor();
     const row = (await rowsOf(page, 'Collections')).find((text) => text.startsWith(collection));
     expect(row).toMatch(new RegExp(`^${collection} 1 \\d+ Name of ${account} `));
+    // A limit on one pool offers the pools of the account by name.
+    await stage.goto(page, `/limit-editor/new?owner=${account}`);
+    const offered = page.locator(`datalist option[value="${stage.mine.pool}"]`);
+    await offered.waitFor({ state: 'attached' });
+    expect(await offered.textContent()).toBe('Harbour voucher');
+    await page.getByLabel('Only this pool').fill(stage.mine.pool);
+    await page.locator('.field', { hasText: 'Only this pool' }).getByText('Harbour voucher').waitFor();
     await stage.goto(page, '/catalogue');
     // Ids stand below the titles, where none is split between two letters.
     await page.getByRole('rowheader', { name: `Harbour offer 1 ${stage.mine.perks[0]}` }).waitFor();
@@ -1111,7 +1123,7 @@ describe('an operator', () => {
     expect(await traffic.locator('time').getAttribute('datetime')).toBe(stored!.last.toISOString());
     // The last 24 full hours leave out the current one.
     expect((await traffic.locator('dd').allInnerTexts()).slice(1)).toEqual([
-      expect.stringMatching(/^\d+ (–|New)$/),
+      expect.stringMatching(/^\d+( New)?$/),
       '0',
       `${stored!.events} New`,
       '0',

@@ -28,6 +28,8 @@ export interface EditorProps {
   id: string | null;
   onSaved: (id: string) => void;
   onDeleted?: () => void;
+  /** Called if there is no such resource. */
+  onMissing?: () => void;
   /** Gets the stored name each time that the resource is read or saved. */
   onNamed?: (name: string) => void;
 }
@@ -56,6 +58,8 @@ interface Yaml {
   /** Why the draft is still the one before. */
   problem: string | null;
 }
+
+const isMissing = (error: Error | null) => error instanceof ApiError && error.status === 404;
 
 const sentence = (message: string) => message.charAt(0).toUpperCase() + message.slice(1);
 
@@ -89,7 +93,10 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
   };
   const load = () => {
     setLoadError(null);
-    storedOf(kind.read(id!)).then(take, setLoadError);
+    storedOf(kind.read(id!)).then(take, (error: Error) => {
+      setLoadError(error);
+      if (isMissing(error)) props.onMissing?.();
+    });
   };
   const newId = id === null ? (typedId ?? (draft ? props.makeId(draft) : '')) : null;
   const saving = useAction(async (etag: string | null) => {
@@ -125,7 +132,7 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
       <History id={id!} kind={kind.name} />
     </Card>
   );
-  if (!draft && loadError instanceof ApiError && loadError.status === 404)
+  if (!draft && isMissing(loadError))
     return (
       <>
         <Empty title={t.missing}>

@@ -194,7 +194,13 @@ function Traffic({ accountId }: { accountId: string }) {
           const [week, weekBefore] = [own?.events ?? 0, own?.events_before ?? 0];
           const changed = (count: number, before: number) => (
             <>
-              {formatNumber(count)} <TrafficChange {...{ count, before }} />
+              {formatNumber(count)}
+              {count !== before && (
+                <>
+                  {' '}
+                  <TrafficChange {...{ count, before }} />
+                </>
+              )}
             </>
           );
           return (

@@ -1,6 +1,7 @@
+import { useId } from 'react';
 import { Link, useNavigate, useParams } from 'react-router';
 import { ruleOf } from '../api/limits';
-import { LIMITS } from '../api/managed';
+import { CAMPAIGNS, LIMITS, POOLS, useFound, type Kind } from '../api/managed';
 import type { Limit, PutLimit } from '../api/types';
 import { AccountField } from '../parts/account-field';
 import { SelectField, TextField } from '../parts/fields';
@@ -144,13 +145,17 @@ function Editor({ id }: { id: string | null }) {
               options={t.pers}
               onValue={(per) => change({ per: per as Draft['per'] })}
             />
-            <TextField
+            <ChoiceField
+              kind={POOLS}
+              owner={draft.owner}
               label={t.onlyPool}
               hint={t.onlyPoolHint}
               value={draft.pool}
               onValue={(pool) => change({ pool })}
             />
-            <TextField
+            <ChoiceField
+              kind={CAMPAIGNS}
+              owner={draft.owner}
               label={t.onlyCampaign}
               hint={t.onlyCampaignHint}
               value={draft.campaign}
@@ -162,5 +167,33 @@ function Editor({ id }: { id: string | null }) {
         onDeleted={() => void navigate(LIST)}
       />
     </Screen>
+  );
+}
+
+interface ChoiceProps {
+  kind: Kind;
+  owner: string;
+  label: string;
+  hint: string;
+  value: string;
+  onValue: (id: string) => void;
+}
+
+/** Takes the id of a resource, which the browser completes from those of the account, and shows its name. */
+function ChoiceField({ kind, owner, hint, value, ...field }: ChoiceProps) {
+  const listId = useId();
+  const all = useFound(kind, { owner, limit: 200 }).data?.pages[0]?.data ?? [];
+  const chosen = all.find(({ id }) => id === value);
+  return (
+    <>
+      <TextField list={listId} hint={chosen ? kind.nameOf(chosen) : hint} value={value} {...field} />
+      <datalist id={listId}>
+        {all.map((one) => (
+          <option key={one.id} value={one.id}>
+            {kind.nameOf(one)}
+          </option>
+        ))}
+      </datalist>
+    </>
   );
 }

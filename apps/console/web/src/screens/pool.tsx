@@ -54,6 +54,8 @@ function Pool({ id }: { id: string | null }) {
   const navigate = useNavigate();
   const [newId] = useState(() => crypto.randomUUID());
   const [name, setName] = useState('');
+  const [isMissing, setMissing] = useState(false);
+  const isStored = id !== null && !isMissing;
   return (
     <Screen
       title={id ? name || t.of(id.slice(0, 8)) : t.create}
@@ -66,12 +68,13 @@ function Pool({ id }: { id: string | null }) {
       }
       back={{ to: '/pools', label: texts.nav.pools }}
     >
-      {id && <Stock poolId={id} />}
+      {isStored && <Stock poolId={id} />}
       <ResourceEditor<StoredPool, Draft, PutPool>
         kind={POOLS}
         id={id}
         nameOf={({ product }) => product?.name ?? ''}
         onNamed={setName}
+        onMissing={() => setMissing(true)}
         makeId={() => newId}
         idHint={t.idHint}
         blank={BLANK}
@@ -149,7 +152,7 @@ function Pool({ id }: { id: string | null }) {
         onSaved={(saved) => id === null && void navigate(`/pools/${encodeURIComponent(saved)}`)}
         onDeleted={() => void navigate('/pools')}
       />
-      {id && (
+      {isStored && (
         <>
           <CardLoads poolId={id} />
           <Withdrawals poolId={id} />

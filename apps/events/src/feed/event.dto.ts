@@ -30,7 +30,7 @@ export class Event implements FeedEvent {
 
   @ApiProperty({
     description:
-      'A tracked interaction has the member names of the analytics cubes, a reward link the members of RewardLink at that time',
+      'A tracked interaction has the member names of the analytics cubes, a reward link most members of RewardLink at that time',
     type: 'object',
     additionalProperties: true,
     example: EXAMPLE_DATA,

@@ -7,7 +7,7 @@ export class CreateFeed1767225700000 implements MigrationInterface {
     await runner.query(`
       create table feeds (
         account_id text primary key,
-        -- Of the newest event. Whoever stores events of the account locks this row first.
+        -- Of the newest event. A transaction that stores events of the account locks this row first.
         last_position bigint not null default 0,
         -- Of the newest event, so that a clock that steps back cannot put stored_at out of order.
         stored_at timestamptz not null default clock_timestamp()

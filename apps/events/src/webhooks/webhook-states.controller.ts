@@ -4,7 +4,10 @@ import { LIST_WEBHOOK_STATES, type WebhookState } from '@perkway/domain';
 import { RpcHandler } from '@perkway/platform';
 import { DataSource } from 'typeorm';
 
-/** A webhook that its owner disabled is not failing. */
+/**
+ * Selects all webhooks of the account $1, or without one those of all accounts that are failing or that the service has
+ * disabled.
+ */
 const STATES = `
   select w.account_id as account, w.id, w.url, w.enabled,
     extract(epoch from w.failing_since)::float8 * 1000 as "failingSince",

@@ -381,6 +381,11 @@ describe('a reporting role', () => {
   });
 });
 
+async function expectTempFileLimit(url: string): Promise<void> {
+  expect(await sendRequest(url, 'show temp_file_limit')).toEqual([['1GB']]);
+  await expect(sendRequest(url, 'set temp_file_limit = -1')).rejects.toThrow(/permission denied/);
+}
+
 it('cannot connect to other databases or write if a superuser creates the role', async () => {
   const url = await roleFor(anAccountId(), inDatabase(server.url, 'perkway'));
   expect(await sendRequest(url, 'select count(*) from perk_clicks')).toEqual([['0']]);
@@ -396,6 +401,29 @@ it('cannot connect to other databases or write if a superuser creates the role',
     await expect(sendRequest(url, `begin read write; ${statement}; commit`)).rejects.toThrow(
       /permission denied/,
     );
+  await expectTempFileLimit(url);
+});
+
+it('cannot do so either after a superuser runs the SQL of docs/bi-tools.md', async () => {
+  const superuserUrl = inDatabase(server.url, 'perkway');
+  await sendRequest(
+    superuserUrl,
+    `grant connect on database postgres, template1 to public;
+     grant execute on function lo_create(oid), pg_logical_emit_message(boolean, text, text, boolean) to public`,
+  );
+  const url = await roleFor(anAccountId());
+  const emit = `begin read write; select pg_logical_emit_message(false, 'a', 'b'); commit`;
+  await sendRequest(url, emit);
+  const page = readFileSync('docs/bi-tools.md', 'utf8');
+  const [, documented] = /Otherwise run this as a superuser.*?```sql\n(.*?)```/s.exec(page)!;
+  await sendRequest(superuserUrl, documented!.replace('<role>', new URL(url).username));
+  await expect(sendRequest(url, emit)).rejects.toThrow(/permission denied/);
+  await expect(sendRequest(url, 'begin read write; select lo_create(0); commit')).rejects.toThrow(
+    /permission denied/,
+  );
+  for (const database of ['postgres', 'template1'])
+    await expect(sendRequest(inDatabase(url, database), 'select 1')).rejects.toThrow(/permission denied/);
+  await expectTempFileLimit(url);
 });
 
 it('reports what is missing', async () => {

@@ -9,4 +9,6 @@ export const REPORTING = {
   statementTimeoutMs: 30_000,
   /** Limited because every session takes memory and a server process. */
   connections: 10,
+  /** Of one server process, so that a query cannot fill the disk. Only a superuser can set it. */
+  tempFileLimit: '1GB',
 } as const;

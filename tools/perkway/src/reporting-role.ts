@@ -55,15 +55,19 @@ async function roleOf(client: pg.Client, account: string): Promise<string | unde
 }
 
 /**
- * Revokes what any role may write by default: large objects, and messages in the WAL. Only a superuser can, and nothing
- * here needs them.
+ * Limits temporary files, and revokes what any role may write by default: large objects, and messages in the WAL. Only a
+ * superuser can; others find the SQL in docs/bi-tools.md.
  */
-async function forbidWrites(client: pg.Client): Promise<void> {
+async function limitWrites(client: pg.Client, role: string): Promise<void> {
+  const { rows } = await client.query<{ super: boolean }>(
+    'select rolsuper as super from pg_roles where rolname = current_user',
+  );
+  if (!rows[0]!.super) return;
+  await client.query(`alter role ${role} set temp_file_limit = '${REPORTING.tempFileLimit}'`);
   const { rows: functions } = await client.query<{ name: string }>(
     `select p.oid::regprocedure as name from pg_proc p
      where p.pronamespace = 'pg_catalog'::regnamespace
-       and p.proname in ('lo_creat', 'lo_create', 'lo_from_bytea', 'pg_logical_emit_message')
-       and (select rolsuper from pg_roles where rolname = current_user)`,
+       and p.proname in ('lo_creat', 'lo_create', 'lo_from_bytea', 'pg_logical_emit_message')`,
   );
   for (const { name } of functions) await client.query(`revoke execute on function ${name} from public`);
 }
@@ -103,7 +107,7 @@ async function createOrReset(client: pg.Client, account: string, password: strin
   await client.query(`grant ${REPORTING.group} to ${role} with inherit true, set false`);
   // Lets the app terminate queries that run too long.
   await client.query(`grant ${role} to ${OWNER} with inherit true, set false`);
-  await forbidWrites(client);
+  await limitWrites(client, role);
   await closeOtherDatabases(client);
   if (!known)
     await actingAs(client, OWNER, () =>

@@ -199,7 +199,7 @@ const outcome = (journeys: number, clickers: number, converters: number) =>
 const withoutJourney = (events: number, of: number) =>
   events > 0
     ? `${number(events)} ${events === 1 ? 'event' : 'events'} (${percent(events / of)}) came without`
-    : 'Every event of a campaign came with its own journey id.';
+    : 'Every campaign event has a journey id.';
 
 const FUNNEL = 'campaign_funnel';
 const IN_CAMPAIGNS = ['teaser_views', 'reward_views', 'incentive_clicks', 'conversions'];

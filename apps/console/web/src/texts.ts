@@ -6,8 +6,6 @@ import { formatList, formatNumber, NONE, pluralOf } from './format';
 /** Stands for a dimension that an event does not have, such as its source. */
 const NO_VALUE = '(none)';
 
-/** Stock that lasts fewer days is urgent. */
-
 export const texts = {
   product: 'Perkway',
   starting: 'Getting your numbers…',
@@ -167,7 +165,7 @@ export const texts = {
     servers: 'Perks that your servers read count as seen by people.',
     withoutJourney: (events: number, share: string | null) =>
       `${formatNumber(events)} ${pluralOf(events, 'event', 'events')}${share ? ` (${share})` : ''} came without ${pluralOf(events, 'its', 'their')} own journey id. All of one campaign count as one journey, which the funnel leaves out.`,
-    noneWithoutJourney: 'Every event of a campaign came with its own journey id.',
+    noneWithoutJourney: 'Every campaign event has a journey id.',
     distinct: 'Each journey counts once, however often it clicked. People only.',
     bySource: 'A journey that came from two sources counts for each of them.',
   },
@@ -210,7 +208,7 @@ export const texts = {
         same: (now: string, before: string) =>
           `${now} converted, against ${before} before. The difference could be chance.`,
       },
-      journey: 'A journey is the interactions of one recipient.',
+      journey: 'A journey is all views, clicks, conversions and reward links of one recipient.',
       /** @param name null for journeys without a value */
       part: (name: string | null, points: string) => `${name ?? NO_VALUE} (${points})`,
       cause: (by: string, main: string, next?: string) =>
@@ -283,7 +281,7 @@ export const texts = {
       change: 'Change',
       value: 'Value',
       valueBefore: 'Value before',
-      note: 'A link counts on the day that it was made, opened, cancelled or expired, with the value of its card, as in the statement of the month, which is in UTC. Outstanding are the links that still wait at the end of the dates, whenever they were made: those outstanding before, and those made, less those opened, cancelled and expired. A conversion has the value that your server sent with it. Perkway does not send your messages: a journey counts once it has a view, a click, a conversion or a reward link.',
+      note: 'A link counts on the day that it was made, opened, cancelled or expired, with the value of its card, as in the statement of the month, which is in UTC. Outstanding are the links that still wait at the end of the dates, whenever they were made: those outstanding before, and those made, less those opened, cancelled and expired. A conversion has the value that your server sent with it. A change is colored if chance does not explain it. The verdict compares rates, this table compares counts. Perkway does not send your messages: a journey counts once it has a view, a click, a conversion or a reward link.',
       statement: (month: string) => `Statement of ${month}`,
     },
     changed: {
@@ -959,7 +957,7 @@ export const texts = {
   },
 
   rewardLinks: {
-    intro: 'Every link that was made, newest first. A link itself is never shown again.',
+    intro: 'Every link that was made, newest first. The list does not show the URLs of links.',
     reference: 'Reference',
     state: 'State',
     anyState: 'Any state',
@@ -970,7 +968,7 @@ export const texts = {
     find: 'Reference or id',
     findHint: 'The whole reference or id, or the first 8 characters of the id.',
     maker: 'Made by',
-    makerHint: 'The whole name, as under Made.',
+    makerHint: 'The full name that the column Made shows.',
     id: 'Id',
     country: 'Country',
     journey: 'Journey',

@@ -320,6 +320,21 @@ describe('calls to the fleet', () => {
     expect(stored).not.toContain(made.body.key);
   });
 
+  it('let a USER session of the platform neither see nor end its ADMIN keys', async () => {
+    const keysOf = '/admin/accounts/platform/keys';
+    const { body: user } = await fleet.admin('token-issuer').post(keysOf).send({ role: 'USER' }).expect(201);
+    const { body: all } = await fleet.admin('token-issuer').get(keysOf).expect(200);
+    const first = all.find(({ role }: { role: string }) => role === 'ADMIN');
+    expect(first).toBeDefined();
+    const page = fleet.page(await fleet.signIn(user.key));
+    const { body: seen } = await page.get('/api/keys').expect(200);
+    expect(seen.map(({ id }: { id: string }) => id)).toContain(user.id);
+    expect(seen.filter(({ role }: { role: string }) => role === 'ADMIN')).toEqual([]);
+    await page.delete(`/api/keys/${first.id}`).expect(404);
+    await page.post(`/api/keys/${first.id}/rotate`).send({}).expect(404);
+    await fleet.admin('token-issuer').get(keysOf).expect(200);
+  });
+
   it('let an account make keys with scopes and an expiry, and rotate them', async () => {
     const [mine, others] = [await fleet.anAccount(), await fleet.anAccount()];
     const page = fleet.page(await fleet.signIn(mine.key));

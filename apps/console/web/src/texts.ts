@@ -281,7 +281,7 @@ export const texts = {
       change: 'Change',
       value: 'Value',
       valueBefore: 'Value before',
-      note: 'A link counts on the day that it was made, opened, cancelled or expired, with the value of its card, as in the statement of the month, which is in UTC. Outstanding are the links that still wait at the end of the dates, whenever they were made: those outstanding before, and those made, less those opened, cancelled and expired. A conversion has the value that your server sent with it. A change is colored if chance does not explain it. The verdict compares rates, this table compares counts. Perkway does not send your messages: a journey counts once it has a view, a click, a conversion or a reward link.',
+      note: 'A link counts on the day that it was made, opened, cancelled or expired, with the value of its card, as in the statement of the month, which is in UTC. Outstanding are the links that still wait at the end of the dates, whenever they were made: those outstanding before, and those made, less those opened, cancelled and expired. A conversion has the value that your server sent with it. Where more is better, a change is colored unless chance could explain it. The verdict compares rates, this table compares counts. Perkway does not send your messages: a journey counts once it has a view, a click, a conversion or a reward link.',
       statement: (month: string) => `Statement of ${month}`,
     },
     changed: {

@@ -71,7 +71,7 @@ export async function trackedEvents(natsUrl: string): Promise<TrackingEvent[]> {
 
 /** Waits until an app has found the stream. Before that its events go through the outbox. */
 export const untilTracking = ({ logs }: Pick<LaunchedApp, 'logs'>): Promise<void> =>
-  waitFor(() => logs.some((line) => line.includes('tracking stream takes events')), 'the tracking stream');
+  waitFor(() => logs.some((line) => line.includes('tracking stream accepts events')), 'the tracking stream');
 
 /** Waits until the relay has published everything in an app's outbox. */
 export const untilRelayed = (database: Pick<TestDatabase, 'query'>): Promise<void> =>

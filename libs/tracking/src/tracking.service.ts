@@ -148,7 +148,7 @@ export class TrackingService implements OnModuleInit {
       if (!this.stream.isUnavailable) this.relay.wake();
     } else {
       if (!this.outbox.isUnavailable)
-        this.logger.error('neither the tracking stream nor the outbox takes events');
+        this.logger.error('neither the tracking stream nor the outbox accepts events');
       this.outbox.isUnavailable = true;
       this.relay.keepInMemory(batch.events);
     }

@@ -846,6 +846,10 @@ it('begins with a question about what people did', async () => {
   const bars = page.getByRole('list', { name: 'By people' }).getByRole('listitem');
   await bars.getByText('Harbour offer 1').waitFor();
   expect(await page.getByLabel('Leave out bots').isChecked()).toBe(true);
+  expect(await page.getByLabel('Perk', { exact: true }).isChecked()).toBe(true);
+  expect(await page.getByLabel('Perk ID').isVisible()).toBe(false);
+  await page.getByText('Ids and other details').click();
+  expect(await page.getByLabel('Perk ID').isChecked()).toBe(false);
   const cube = (of: Page) => of.getByLabel('What', { exact: true });
   expect(await cube(page).inputValue()).toBe('incentive_clicks');
   await page.getByLabel('Journeys: distinct journeys').click();

@@ -1026,6 +1026,7 @@ export const texts = {
     cube: 'What',
     measures: 'Measures',
     dimensions: 'Break down by',
+    moreDimensions: 'Ids and other details',
     filter: 'Filter by',
     noFilter: 'No filter',
     operator: 'Comparison',
@@ -1092,6 +1093,13 @@ export const texts = {
       count: 'All',
       count_people: 'By people',
     },
+    dimensionNames: {
+      perk_title: 'Perk',
+      campaign_name: 'Campaign',
+      utm_source: 'Source (utm_source)',
+      utm_campaign: 'Mailing (utm_campaign)',
+      created_by: 'Made by',
+    } as Record<string, string>,
     help: {
       'reward_links.count': 'links that reached a state, in each state once',
       count: 'everything tracked',

@@ -60,7 +60,10 @@ export const loadMeta = async (signal?: AbortSignal): Promise<Cube[]> => {
     })),
     dimensions: cube.dimensions.map((dimension) => ({
       ...dimension,
-      shortTitle: ATTRIBUTE.exec(dimension.name)?.[0] ?? dimension.shortTitle,
+      shortTitle:
+        texts.explore.dimensionNames[shortOf(dimension.name)] ??
+        ATTRIBUTE.exec(dimension.name)?.[0] ??
+        dimension.shortTitle,
     })),
   }));
 };

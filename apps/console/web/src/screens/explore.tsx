@@ -27,6 +27,8 @@ const t = texts.explore;
 const SHOWN_ROWS = 500;
 const SHOWN_BARS = 12;
 const SHOWN_SERIES = 5;
+/** Dimensions that few questions need. */
+const DETAIL = /_id$|\.cmeta$|traffic_|utm_(medium|term|content)$/;
 type Steps = keyof typeof t.granularities;
 type Measure = Cube['measures'][number];
 /** Null for a rate of nothing; every other measure of nothing is 0. */
@@ -187,6 +189,18 @@ function Question({ cubes, first }: { cubes: Cube[]; first: Record<string, strin
     const chosen = (name === 'measures' ? measures : dimensions).filter((one) => one !== member);
     set({ [name]: [...chosen, ...(on ? [member] : [])].join(',') });
   };
+  const checksOf = (shown: Cube['dimensions']) => (
+    <div className="checks">
+      {shown.map(({ name, shortTitle }) => (
+        <CheckField
+          key={name}
+          label={shortTitle}
+          checked={dimensions.includes(shortOf(name))}
+          onValue={(on) => toggle('dimensions', shortOf(name), on)}
+        />
+      ))}
+    </div>
+  );
   const needsValue = !['set', 'notSet'].includes(question.operator);
   const filters = [
     ...(question.filter && (!needsValue || question.value)
@@ -293,16 +307,11 @@ function Question({ cubes, first }: { cubes: Cube[]; first: Record<string, strin
               </fieldset>
               <fieldset className="wide">
                 <legend>{t.dimensions}</legend>
-                <div className="checks">
-                  {own.map(({ name, shortTitle }) => (
-                    <CheckField
-                      key={name}
-                      label={shortTitle}
-                      checked={dimensions.includes(shortOf(name))}
-                      onValue={(on) => toggle('dimensions', shortOf(name), on)}
-                    />
-                  ))}
-                </div>
+                {checksOf(own.filter(({ name }) => !DETAIL.test(name)))}
+                <details open={dimensions.some((member) => DETAIL.test(full(member))) || undefined}>
+                  <summary>{t.moreDimensions}</summary>
+                  {checksOf(own.filter(({ name }) => DETAIL.test(name)))}
+                </details>
               </fieldset>
               {question.where.length > 0 && (
                 <ul className="wide actions" aria-label={t.conditions}>

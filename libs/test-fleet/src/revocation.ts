@@ -16,9 +16,7 @@ const MAX_ATTEMPTS = 10;
 
 export interface Revocation {
   name: string;
-  /**
-   * By process: milliseconds from the revocation to the last response that accepted the key, or 0 if there was none.
-   */
+  /** By process: milliseconds from the revocation to the last request that was accepted, or 0 if there was none. */
   last: Record<string, number>;
   breaches: string[];
 }
@@ -111,6 +109,7 @@ async function loadWithKey(fleet: TestFleet) {
   const working = [...byReplica].map(async ([replica, targetsOfReplica]) => {
     while (!isOver)
       for (const target of targetsOfReplica) {
+        const sentAt = Date.now();
         const response = await sendRequest(replica.url + target.path, {
           method: target.method,
           // The random address avoids limits per address, so a 429 is the rate limit of a key that was accepted.
@@ -121,7 +120,7 @@ async function loadWithKey(fleet: TestFleet) {
         // 503 means that the key could not be checked, so it was not accepted.
         if (response.status === 503 || !target.isAccepted(response.status)) continue;
         warm.add(target);
-        lastAccepted.set(`${replica.app}:${replica.port}`, Date.now());
+        lastAccepted.set(`${replica.app}:${replica.port}`, sentAt);
       }
   });
   const stop = async (): Promise<void> => {
@@ -138,7 +137,7 @@ async function loadWithKey(fleet: TestFleet) {
     }
   return {
     id,
-    /** By process: milliseconds from `time` to the last response that accepted the key. */
+    /** By process: milliseconds from `time` to the last request that was accepted. */
     lastSince: (time: number) =>
       Object.fromEntries(
         [...byReplica.keys()].map(({ app, port }) => [

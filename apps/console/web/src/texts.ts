@@ -5,6 +5,8 @@ import { formatList, formatNumber, NONE, pluralOf } from './format';
 
 /** Stands for a dimension that an event does not have, such as its source. */
 const NO_VALUE = '(none)';
+const UTM_SOURCE = 'Source (utm_source)';
+const UTM_CAMPAIGN = 'Mailing (utm_campaign)';
 
 export const texts = {
   product: 'Perkway',
@@ -437,10 +439,10 @@ export const texts = {
     ownHint: 'As your mailer writes it, such as {{id}}. Its values need to be encoded for URLs.',
     ownError: 'Without quotes, angle brackets, & and #.',
     needsPlaceholder: 'Enter the placeholder of your mailer, and the pixel and links appear here.',
-    source: 'Source (utm_source)',
+    source: UTM_SOURCE,
     sourceHint: 'Results by source show it under this name.',
     knownSources: 'The field suggests those of the latest year: the same name again continues the same row.',
-    utm: { utm_campaign: 'Mailing (utm_campaign)', utm_content: 'Version (utm_content)' },
+    utm: { utm_campaign: UTM_CAMPAIGN, utm_content: 'Version (utm_content)' },
     utmHint: {
       utm_campaign:
         'The name of this mailing, such as May news. Explore breaks results down by it. Optional.',
@@ -1096,8 +1098,8 @@ export const texts = {
     dimensionNames: {
       perk_title: 'Perk',
       campaign_name: 'Campaign',
-      utm_source: 'Source (utm_source)',
-      utm_campaign: 'Mailing (utm_campaign)',
+      utm_source: UTM_SOURCE,
+      utm_campaign: UTM_CAMPAIGN,
       created_by: 'Made by',
     } as Record<string, string>,
     help: {

@@ -12,11 +12,14 @@ interface Props {
   onValue: (id: string) => void;
 }
 
+/** Returns the name of an account, or its id until the names are loaded. */
+export const useAccountName = (id: string): string =>
+  useAll(ACCOUNTS).data?.find((one) => one.id === id)?.name ?? id;
+
 /** The name of an account, which leads to its screen. */
-export function AccountLink({ id }: { id: string }) {
-  const accounts = useAll(ACCOUNTS);
-  return <Link to={pathOf(ACCOUNTS, id)}>{accounts.data?.find((one) => one.id === id)?.name ?? id}</Link>;
-}
+export const AccountLink = ({ id }: { id: string }) => (
+  <Link to={pathOf(ACCOUNTS, id)}>{useAccountName(id)}</Link>
+);
 
 /** Selects the owning account by its id or name, which the browser completes. */
 export function AccountField({ value, error, any, onValue }: Props) {

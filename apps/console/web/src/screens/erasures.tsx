@@ -2,10 +2,10 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState, type FormEvent } from 'react';
 import { Link, useParams } from 'react-router';
 import { sendRequest } from '../api/http';
-import { ACCOUNTS, useAll } from '../api/managed';
 import { responseOf, perkway } from '../api/perkway';
 import type { DataOfPerson, Erasure } from '../api/types';
 import { formatList, formatMoment, formatNumber } from '../format';
+import { useAccountName } from '../parts/account-field';
 import { Confirm } from '../parts/dialog';
 import { SelectField, TextField } from '../parts/fields';
 import { Loaded } from '../parts/loaded';
@@ -22,7 +22,7 @@ const KINDS = Object.keys(t.kinds) as Kind[];
 /** Finds, erases and shows the receipts. The id stays out of the URL, which histories and logs keep. */
 export default function Erasures() {
   const { accountId = '' } = useParams();
-  const account = useAll(ACCOUNTS).data?.find((one) => one.id === accountId)?.name ?? accountId;
+  const account = useAccountName(accountId);
   const [kind, setKind] = useState<Kind | ''>('');
   const [id, setId] = useState('');
   const [asked, setAsked] = useState<{ kinds: Kind[]; id: string }>({ kinds: [], id: '' });

@@ -11,8 +11,6 @@ import { texts } from '../texts';
 
 const t = texts.pools;
 
-const lastingOf = ({ available, days_left }: CardStock) => (available === 0 ? -1 : (days_left ?? Infinity));
-
 /**
  * Shows the low value that is used up first, which the total hides, and how many other values are low. Only values that
  * are used get a warning, as on the operators' home.
@@ -32,10 +30,8 @@ function Low({ stocks }: { stocks: CardStock[] }) {
 export default function Pools() {
   const navigate = useNavigate();
   const low = useLowStock();
-  const lowOf = (poolId: string) =>
-    (low.data ?? [])
-      .filter(({ pool_id }) => pool_id === poolId)
-      .toSorted((one, other) => lastingOf(one) - lastingOf(other));
+  /** The first to run out comes first. */
+  const lowOf = (poolId: string) => (low.data ?? []).filter(({ pool_id }) => pool_id === poolId);
   return (
     <Screen
       title={texts.nav.pools}

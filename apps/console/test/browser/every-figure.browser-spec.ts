@@ -1122,6 +1122,77 @@ it.each(SEEDS)(
   240_000,
 );
 
+it('shows what became of the links of each job', async () => {
+  const { account, key } = await stage.fleet.anAccount();
+  const gifts = stage.fleet.admin('gift-cards');
+  const pool = randomUUID();
+  await gifts.put(`/admin/pools/${pool}`).send({ owner: account }).expect(200);
+  const cards = Array.from(
+    { length: 16 },
+    (_, nth) => `${randomUUID()},,${nth < 12 ? '25,EUR,FR' : '10,GBP,GB'}`,
+  );
+  await gifts
+    .post(`/admin/pools/${pool}/cards`)
+    .set('content-type', 'text/csv')
+    .send(['code,pin,denomination,currency,country', ...cards].join('\n'))
+    .expect(200);
+  const context = await stage.window();
+  try {
+    const page = await stage.signIn(context, key, '/gift-cards');
+    const start = (job: object) =>
+      page.evaluate(
+        `fetch('/api/link-jobs', { method: 'POST', headers: { 'content-type': 'application/json', 'idempotency-key': '${randomUUID()}' }, body: ${JSON.stringify(JSON.stringify({ poolId: pool, ...job }))} })`,
+      );
+    await start({ name: 'Spring mailing', denomination: 25, currency: 'EUR', count: 7 });
+    await start({ denomination: 25, currency: 'EUR', count: 5 });
+    await start({ name: 'Autumn mailing', denomination: 10, currency: 'GBP', count: 4 });
+    const linksOf = (name: string | null) =>
+      stage.fleet.database.query<{ link_id: string }>(
+        `select r.link_id from console.link_job_rows r join console.link_jobs j on j.id = r.job_id
+         where j.account_id = $1 and j.name is not distinct from $2 and r.link_id is not null order by r.row`,
+        [account, name],
+      );
+    await waitFor(
+      async () =>
+        (await Promise.all(['Spring mailing', 'Autumn mailing', null].map(linksOf))).flat().length === 16,
+      'the links to be made',
+      60_000,
+    );
+    const [spring, autumn] = [await linksOf('Spring mailing'), await linksOf('Autumn mailing')];
+    const own = http({ url: stage.fleet.urls['gift-cards']! }, { key });
+    for (const { link_id: id } of [...spring.slice(0, 2), autumn[0]!])
+      await own.post(`/reward-links/${id}/cancel`).expect(200);
+    await stage.fleet.database.query(
+      'update gift_cards.reward_links set revealed_at = now() where id = any($1)',
+      [[spring[2]!, spring[3]!, spring[4]!, autumn[1]!].map(({ link_id: id }) => id)],
+    );
+    await stage.fleet.database.query(
+      `update gift_cards.reward_links set expires_at = now() - interval '1 minute' where id = $1`,
+      [spring[5]!.link_id],
+    );
+    const table = ({ tables }: Shown) =>
+      tables['Results of link jobs']?.rows.map((row) => row.toSpliced(1, 1));
+    await shows(page, '/gift-cards', table, [
+      ['Autumn mailing', '4', '£40', '2 £20', '1 £10', '1 £10', '0', '25%'],
+      ['Without a name', '5', '€125', '5 €125', '0', '0', '0', '0%'],
+      ['Spring mailing', '7', '€175', '1 €25', '3 €75', '2 €50', '1 €25', '42.9%'],
+      ['All', '16', '€300 and £40', '8 €150 and £20', '4 €75 and £10', '3 €50 and £10', '1 €25', '25%'],
+    ]);
+    await page
+      .getByRole('table', { name: 'Results of link jobs' })
+      .getByRole('button', { name: 'Opened', exact: true })
+      .click();
+    await keepsShowing(page, '/gift-cards?jobs=-Opened', (shown) => table(shown)?.map(([name]) => name), [
+      'Spring mailing',
+      'Autumn mailing',
+      'Without a name',
+      'All',
+    ]);
+  } finally {
+    await context.close();
+  }
+}, 120_000);
+
 it("shows the stored events of each account on the operators' home", async () => {
   const context = await stage.window();
   try {

@@ -9,6 +9,7 @@ import { Card, Screen } from '../parts/screen';
 import { LinkCosts } from '../parts/statement-figures';
 import { Table } from '../parts/table';
 import { texts } from '../texts';
+import { LinkJobResults } from './link-job-results';
 import { LinkJobs } from './link-jobs';
 import { useMakeLinks } from './use-make-links';
 
@@ -57,6 +58,7 @@ export default function GiftCards() {
         {(list) => (
           <>
             <CostsThisMonth />
+            <LinkJobResults />
             {list.map((pool) => (
               <Card
                 key={pool.id}

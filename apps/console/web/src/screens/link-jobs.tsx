@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { useCampaigns } from '../api/campaigns';
 import { sendRequest, download, get, type Page } from '../api/http';
-import { JOBS_KEY } from '../api/link-jobs';
+import { JOBS_KEY, RESULTS_KEY } from '../api/link-jobs';
 import type { LinkJob } from '../api/types';
 import { formatMoment, formatMoney, formatNumber } from '../format';
 import { Icon } from '../parts/icon';
@@ -52,11 +52,12 @@ export function LinkJobs() {
   const nameOf = (id: string) => campaigns.data?.find((campaign) => campaign.id === id)?.name ?? id;
   const waiting = jobs.data?.filter(({ state }) => state === 'awaiting_approval').length ?? 0;
   const made = jobs.data?.reduce((sum, job) => sum + job.made, 0);
-  // Jobs use up stock, so refresh the figures above.
+  // Jobs make links and use up stock, so refresh the figures above.
   useEffect(() => {
     if (made === undefined) return;
     void client.invalidateQueries({ queryKey: ['pools'] });
-    void client.invalidateQueries({ queryKey: ['pace'] });
+    void client.invalidateQueries({ queryKey: ['stock-rates'] });
+    void client.invalidateQueries({ queryKey: RESULTS_KEY });
   }, [client, made]);
   const act = (action: Promise<unknown>) =>
     attempt(action.then(() => client.invalidateQueries({ queryKey: JOBS_KEY })));
@@ -71,7 +72,7 @@ export function LinkJobs() {
         {(list) => (
           <ul className="stack">
             {list.map((job) => (
-              <li key={job.id} className="progress" data-job={job.state}>
+              <li key={job.id} id={`job-${job.id}`} className="progress" data-job={job.state}>
                 <div className="card-head">
                   <span>
                     <strong>{titleOf(job)}</strong>{' '}

@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { get, sendRequest } from '../api/http';
+import { sendRequest } from '../api/http';
+import { linksOfJob } from '../api/link-jobs';
 import type { CancelledLinks, LinkJob, LinkStates } from '../api/types';
 import { formatMoney, formatNumber, formatShare } from '../format';
 import { Confirm } from '../parts/dialog';
@@ -18,12 +19,7 @@ export function LinksOfJob({ job }: { job: LinkJob }) {
   const [isOpen, setOpen] = useState(false);
   const [isCancelling, setCancelling] = useState(false);
   const path = `/api/link-jobs/${job.id}`;
-  const states = useQuery({
-    queryKey: ['links-of-job', job.id, job.made],
-    queryFn: ({ signal }) => get<LinkStates>(`${path}/links`, undefined, signal),
-    enabled: isOpen,
-    staleTime: 0,
-  });
+  const states = useQuery({ ...linksOfJob(job), enabled: isOpen });
   const waiting = states.data?.waiting ?? 0;
   /** Each call cancels the next rows, so that none takes long; one that fails may be repeated. */
   const cancel = async () => {

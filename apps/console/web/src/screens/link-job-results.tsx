@@ -1,0 +1,147 @@
+import { useQueries, useQuery } from '@tanstack/react-query';
+import { get, type Page } from '../api/http';
+import { linksOfJob, RESULTS_KEY } from '../api/link-jobs';
+import type { LinkJob, LinkStates } from '../api/types';
+import { formatMoment, formatNumber, formatShare } from '../format';
+import { addMoney, formatSums, type Money } from '../money';
+import { Loaded } from '../parts/loaded';
+import { Card } from '../parts/screen';
+import { RowName, Table, type Column } from '../parts/table';
+import { texts } from '../texts';
+
+const t = texts.giftCards;
+/** The most that one request may list. */
+const MOST = 200;
+const STATES = Object.keys(t.linkStates) as (keyof LinkStates)[];
+
+interface Row {
+  /** Null for the total. */
+  job: LinkJob | null;
+  made: number;
+  value: Money;
+  /** Undefined until they are counted. */
+  counts: LinkStates | undefined;
+  values: Record<keyof LinkStates, Money>;
+}
+
+const noValues = () =>
+  Object.fromEntries(STATES.map((state) => [state, new Map()])) as unknown as Row['values'];
+
+function rowOf(job: LinkJob, counts: LinkStates | undefined): Row {
+  const { made, denomination, currency } = job;
+  const row: Row = { job, made, counts, value: new Map(), values: noValues() };
+  addMoney(row.value, currency, made * denomination);
+  for (const state of STATES) addMoney(row.values[state], currency, (counts?.[state] ?? 0) * denomination);
+  return row;
+}
+
+function totalOf(rows: Row[]): Row {
+  const total: Row = { job: null, made: 0, value: new Map(), counts: undefined, values: noValues() };
+  const counts: LinkStates = { waiting: 0, opened: 0, cancelled: 0, expired: 0 };
+  const addAll = (into: Money, money: Money) =>
+    money.forEach((value, currency) => addMoney(into, currency, value));
+  for (const row of rows) {
+    total.made += row.made;
+    addAll(total.value, row.value);
+    for (const state of STATES) {
+      counts[state] += row.counts?.[state] ?? 0;
+      addAll(total.values[state], row.values[state]);
+    }
+  }
+  return { ...total, counts: rows.every((row) => row.counts) ? counts : undefined };
+}
+
+const amountOf = (money: Money) => [...money.values()][0] ?? 0;
+
+/** Compares the link jobs of the account by what became of their links. */
+export function LinkJobResults() {
+  const jobs = useQuery({
+    queryKey: RESULTS_KEY,
+    queryFn: async ({ signal }) => {
+      const { data } = await get<Page<LinkJob>>('/api/link-jobs', { limit: String(MOST) }, signal);
+      return data;
+    },
+    staleTime: 0,
+  });
+  const started = jobs.data?.filter(({ made }) => made > 0);
+  const counted = useQueries({ queries: (started ?? []).map((job) => linksOfJob(job)) });
+  const failed = counted.find(({ isError }) => isError);
+  const rows = started?.map((job, index) => rowOf(job, counted[index]?.data));
+  const query = {
+    data: rows,
+    isError: jobs.isError || failed !== undefined,
+    error: jobs.error ?? failed?.error ?? null,
+    refetch: () =>
+      Promise.all([jobs, ...counted].filter(({ isError }) => isError).map(({ refetch }) => refetch())),
+  };
+  if (rows?.length === 0) return null;
+  return (
+    <Card
+      className="dense"
+      title={t.results}
+      note={`${t.resultsNote} ${jobs.data?.length === MOST ? t.latestJobs(MOST) : ''}`}
+    >
+      <Loaded query={query}>
+        {(list) => (
+          <Table
+            caption={t.results}
+            rows={list}
+            total={list.length > 1 ? totalOf(list) : undefined}
+            keyOf={({ job }) => job?.id ?? 'total'}
+            sortParameter="jobs"
+            columns={[
+              {
+                name: t.jobOf,
+                isHead: true,
+                sortBy: ({ job }) => job?.name ?? null,
+                cell: ({ job }) =>
+                  job ? (
+                    <RowName name={job.name ?? t.unnamed}>
+                      <a href={`#job-${job.id}`}>{job.name ?? t.unnamed}</a>
+                    </RowName>
+                  ) : (
+                    t.allJobs
+                  ),
+              },
+              {
+                name: t.begun,
+                sortBy: ({ job }) => job?.created_at ?? null,
+                cell: ({ job }) => job && formatMoment(job.created_at),
+              },
+              {
+                name: t.linksMade,
+                isNumber: true,
+                sortBy: ({ made }) => made,
+                cell: ({ made }) => formatNumber(made),
+              },
+              {
+                name: t.value,
+                isNumber: true,
+                sortBy: ({ value }) => amountOf(value),
+                cell: ({ value }) => formatSums(value),
+              },
+              ...STATES.map((state): Column<Row> => ({
+                name: t.linkStates[state],
+                isNumber: true,
+                sortBy: ({ counts }) => counts?.[state] ?? null,
+                cell: ({ counts, values }) =>
+                  counts && (
+                    <>
+                      {formatNumber(counts[state])} <br />
+                      <span className="hint">{formatSums(values[state], '')}</span>
+                    </>
+                  ),
+              })),
+              {
+                name: t.openedShare,
+                isNumber: true,
+                sortBy: ({ counts, made }) => (counts ? counts.opened / made : null),
+                cell: ({ counts, made }) => counts && formatShare(counts.opened, made),
+              },
+            ]}
+          />
+        )}
+      </Loaded>
+    </Card>
+  );
+}

@@ -913,16 +913,65 @@ describe('an operator', () => {
     await page.getByRole('link', { name: collection }).waitFor();
     const row = (await rowsOf(page, 'Collections')).find((text) => text.startsWith(collection));
     expect(row).toMatch(new RegExp(`^${collection} 1 \\d+ Name of ${account} `));
-    // A limit on one pool offers the pools of the account by name.
-    await stage.goto(page, `/limit-editor/new?owner=${account}`);
-    const offered = page.locator(`datalist option[value="${stage.mine.pool}"]`);
-    await offered.waitFor({ state: 'attached' });
-    expect(await offered.textContent()).toBe('Harbour voucher');
-    await page.getByLabel('Only this pool').fill(stage.mine.pool);
-    await page.locator('.field', { hasText: 'Only this pool' }).getByText('Harbour voucher').waitFor();
+    // A limit on one pool offers the pools of the account by name, and those of no other.
+    await stage.goto(page, '/limit-editor/new');
+    const onlyPool = page.getByLabel('Only this pool');
+    const hint = page.locator('.field', { hasText: 'Only this pool' });
+    await hint.getByText('Choose the account first.').waitFor();
+    expect(await onlyPool.isDisabled()).toBe(true);
+    expect(await violations(page)).toEqual([]);
+    await screenshot(page, 'limit-without-account');
+    await page.getByLabel('Account', { exact: true }).fill(account);
+    const pools = page.locator(`datalist option[value="${stage.mine.pool}"]`);
+    await pools.waitFor({ state: 'attached' });
+    expect(await pools.textContent()).toBe('Harbour voucher');
+    expect(await page.locator(`datalist option[value="${stage.theirs.pool}"]`).count()).toBe(0);
+    await onlyPool.fill(stage.mine.pool);
+    await hint.getByText('Harbour voucher').waitFor();
+    await page.getByLabel('Account', { exact: true }).fill(stage.theirs.account);
+    await page.locator(`datalist option[value="${stage.theirs.pool}"]`).waitFor({ state: 'attached' });
+    expect(await pools.count()).toBe(0);
+    expect(await onlyPool.inputValue()).toBe('');
     await stage.goto(page, '/catalogue');
     // Ids stand below the titles, where none is split between two letters.
     await page.getByRole('rowheader', { name: `Harbour offer 1 ${stage.mine.perks[0]}` }).waitFor();
+  }, 120_000);
+
+  it('orders accounts by their traffic and by its change, which is counted once', async () => {
+    const [mine, theirs] = [stage.mine.account, stage.theirs.account];
+    const page = await stage.signIn(context, ADMIN_KEY, '/health');
+    let counts = 0;
+    await page.route('**/api/operators-home', async (route) => {
+      counts += 1;
+      const home = (await (await route.fetch()).json()) as object;
+      const last = { last_event_at: new Date(Date.now() - 86_400_000).toISOString() };
+      const traffic = [
+        { account_id: mine, events: 6_000, events_before: 20_000, ...SAME_DAY, ...last },
+        { account_id: theirs, events: 2_000, events_before: 1_000, ...SAME_DAY, ...last },
+      ];
+      await route.fulfill({ json: { ...home, traffic } });
+    });
+    await page.getByRole('link', { name: 'Accounts', exact: true }).click();
+    const table = page.getByRole('table', { name: 'Accounts' });
+    await table.getByText('6,000').waitFor();
+    const first = table.getByRole('row').nth(1);
+    await table.getByRole('button', { name: 'Last 7 days' }).click();
+    await first.filter({ hasText: mine }).waitFor();
+    await table.getByRole('button', { name: 'Change by week' }).click();
+    await first.filter({ hasText: theirs }).getByText('+100%').waitFor();
+    await table.getByRole('button', { name: 'Change by week' }).click();
+    await first.filter({ hasText: mine }).getByText('−70%').waitFor();
+    expect(decodeURIComponent(page.url())).toMatch(/order=Change.by.week/);
+    expect(await violations(page)).toEqual([]);
+    await screenshot(page, 'accounts-ordered');
+    await page.setViewportSize({ width: 360, height: 740 });
+    expect(await scrollsSideways(page)).toBe(false);
+    await screenshot(page, 'accounts-ordered-360');
+    await page.getByText(/^\d+ accounts$/).waitFor();
+    await page.getByLabel('Search').fill(theirs);
+    await page.getByText('1 account', { exact: true }).waitFor();
+    expect(await rowsOf(page, 'Accounts')).toEqual([expect.stringContaining(theirs)]);
+    expect(counts).toBe(1);
   }, 120_000);
 
   it('sees what needs attention, and views the console of an account without changing it', async () => {
@@ -1045,6 +1094,16 @@ describe('an operator', () => {
       ),
     );
     await page.getByText('No account has an enabled webhook.').waitFor();
+    // The screen says how old its figures are, and reads all of them again.
+    const refreshed = page.locator('[data-refreshed]');
+    const at = async () => Number(await refreshed.getAttribute('data-refreshed'));
+    const before = await at();
+    expect(await refreshed.innerText()).toMatch(/^Refreshed \d\d:\d\d:\d\d$/);
+    hasWebhooks = true;
+    await button(page, 'Refresh').click();
+    await page.getByText('No enabled webhook fails.').waitFor();
+    await waitFor(async () => (await at()) > before, 'all figures to be read again');
+    hasWebhooks = false;
     // Tables stand below each other, each as wide as the screen.
     const [traffic, lowStock, failing] = await Promise.all(
       ['#traffic', '#low-stock', '#failing-webhooks'].map((card) => page.locator(card).boundingBox()),
@@ -1081,6 +1140,9 @@ describe('an operator', () => {
     // This screen is always refreshed, and the switch says so.
     await page.getByText('Auto-refresh on').waitFor();
     expect(await page.getByRole('switch', { name: 'Auto-refresh' }).isDisabled()).toBe(true);
+    const refreshed = page.locator('[data-refreshed]');
+    const at = await refreshed.getAttribute('data-refreshed');
+    await waitFor(async () => (await refreshed.getAttribute('data-refreshed')) !== at, 'the next refresh');
     await screenshot(page, 'health-numbers');
     await page.getByRole('link', { name: 'Accounts', exact: true }).click();
     await page.getByText('Auto-refresh off').waitFor();

@@ -19,6 +19,8 @@ export const texts = {
   ownAccount: (name: string) => `Account ${name}`,
   live: (isOn: boolean) => `Auto-refresh ${isOn ? 'on' : 'off'}`,
   liveName: 'Auto-refresh',
+  refresh: 'Refresh',
+  refreshed: (when: string) => `Refreshed ${when}`,
   signOut: 'Sign out',
   loading: 'Loading…',
   slow: 'This takes longer than usual. Still working on it.',
@@ -939,6 +941,7 @@ export const texts = {
       reference: 'Reference',
       key_id: 'Key',
     },
+    accountFirst: 'Choose the account first.',
     onlyPool: 'Only this pool',
     onlyPoolHint: 'The id of a pool. Empty: every pool.',
     onlyCampaign: 'Only this campaign',
@@ -1259,7 +1262,7 @@ export const texts = {
   },
 
   accounts: {
-    intro: 'The owners of collections, campaigns and pools.',
+    intro: 'The owners of collections, campaigns and pools, and what they track.',
     create: 'New account',
     name: 'Name',
     searchHint: 'A part of the id or the name.',
@@ -1279,6 +1282,11 @@ export const texts = {
     traffic: 'Traffic',
     trafficNote:
       'Tracked events, with bots. The last 24 hours end with the last full hour; the last 7 days include the current hour.',
+    count: (shown: string, count: number, areMore: boolean) =>
+      `${areMore ? 'The first ' : ''}${shown} ${pluralOf(count, 'account', 'accounts')}`,
+    listNote:
+      'Tracked events, with bots. The last 7 days include the current hour and are compared with the 7 days before.',
+    settingsChanged: 'Settings changed',
     noEvents: 'None in two weeks',
     settings: 'Settings',
     holdings: 'Resources',
@@ -1602,7 +1610,7 @@ export const texts = {
     consumer: 'Consumer',
     pending: 'Waiting',
     unacknowledged: 'Being stored',
-    checked: (when: string) => `Checked ${when}. If an app has several replicas, one of them was checked.`,
+    appsNote: 'If an app has several replicas, one of them was checked. How many there are is unknown.',
   },
 
   statements: {

@@ -159,8 +159,13 @@ export const keyOf = ({ name }: Pick<Kind, 'name'>) => [LISTED, name];
 
 const FOUND_PER_PAGE = 50;
 /** Reads the matches page by page, for a search field. */
-export const useFound = <T, B>(kind: Kind<T, B>, { q = '', owner = '', limit = FOUND_PER_PAGE }: Query) =>
+export const useFound = <T, B>(
+  kind: Kind<T, B>,
+  { q = '', owner = '', limit = FOUND_PER_PAGE }: Query,
+  enabled = true,
+) =>
   useInfiniteQuery({
+    enabled,
     queryKey: [...keyOf(kind), 'found', q, owner, limit],
     initialPageParam: '',
     queryFn: ({ pageParam: cursor, signal }) =>

@@ -22,6 +22,10 @@ export const Change = ({ count, before, isGood, children }: Props) => (
   </span>
 );
 
+/** The share by which a count changed, to sort by. A count that was 0 before comes after all others. */
+export const changeOf = (count: number, before: number): number =>
+  before > 0 ? (count - before) / before : count > 0 ? Infinity : 0;
+
 /** The change of the events of an account in percent. */
 export const TrafficChange = ({ count, before }: { count: number; before: number }) =>
   count === before ? (

@@ -23,6 +23,8 @@ interface Props<T> {
   isTall?: boolean;
   /** The URL parameter that keeps the order, if columns are sortable. */
   sortParameter?: string;
+  /** Only so many rows are shown, the first in the order. */
+  atMost?: number;
 }
 
 /** Names of up to this many characters do not wrap. */
@@ -76,8 +78,9 @@ function useIsCut() {
  * A wide table scrolls within its own region, which is reachable by keyboard, and says so; the names of its rows stay in view. On a phone, each row becomes a block with
  * column names beside the values, unless the table is `tall`; roles are explicit because that layout drops them.
  */
-export function Table<T>({ caption, columns, rows, total, keyOf, isTall, sortParameter }: Props<T>) {
+export function Table<T>({ caption, columns, rows, total, keyOf, isTall, sortParameter, atMost }: Props<T>) {
   const sorted = useSorted(columns, rows, sortParameter);
+  const shown = sorted.rows.slice(0, atMost);
   const { ref, isCut } = useIsCut();
   const kinds = { tall: isTall, sortable: sortParameter, cut: isCut };
   return (
@@ -116,7 +119,7 @@ export function Table<T>({ caption, columns, rows, total, keyOf, isTall, sortPar
           </tr>
         </thead>
         <tbody role="rowgroup">
-          {(total === undefined ? sorted.rows : [...sorted.rows, total]).map((row, index) => (
+          {(total === undefined ? shown : [...shown, total]).map((row, index) => (
             <tr key={keyOf(row, index)} role="row" className={row === total ? 'total' : undefined}>
               {columns.map(({ name, isNumber, isHead, cell }) =>
                 isHead ? (

@@ -1,20 +1,40 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import { Link, useNavigate } from 'react-router';
-import { ACCOUNTS } from '../api/managed';
+import { ACCOUNTS, keyOf, pathOf } from '../api/managed';
 import { useOperatorsHome } from '../api/operators-home';
+import { allOf } from '../api/perkway';
+import { formatMoment, formatNumber } from '../format';
 import { Ago } from '../parts/ago';
-import { Screen } from '../parts/screen';
-import { ResourceList } from '../parts/resource-list';
+import { changeOf, TrafficChange } from '../parts/change';
+import { TextField } from '../parts/fields';
+import { Empty, Failed, Loaded } from '../parts/loaded';
+import { Card, Screen } from '../parts/screen';
+import { useSearchFilters } from '../parts/search-filters';
+import { RowName, Table } from '../parts/table';
 import { texts } from '../texts';
 
 const t = texts.accounts;
+const h = texts.operatorsHome;
+const PAGE = 50;
+/** As many as Operations compares. */
+const MOST = 2_000;
+const NO_EVENTS = { events: 0, events_before: 0, last_event_at: null };
 
 export default function Accounts() {
   const navigate = useNavigate();
-  const traffic = useOperatorsHome().data?.traffic;
-  const lastEventOf = (id: string) => {
-    const last = traffic?.find(({ account_id }) => account_id === id)?.last_event_at;
-    return last ? <Ago moment={last} /> : <span className="hint">{t.noEvents}</span>;
-  };
+  const { valueOf, set } = useSearchFilters();
+  const q = valueOf('q');
+  const [shownAtMost, setShownAtMost] = useState(PAGE);
+  // All of them, because the host cannot order them by their traffic.
+  const accounts = useQuery({
+    queryKey: [...keyOf(ACCOUNTS), 'matches', q],
+    queryFn: () => allOf(ACCOUNTS.list({ q, limit: 200 }), MOST),
+    placeholderData: (before) => before,
+  });
+  const home = useOperatorsHome();
+  const trafficBy = home.data && new Map(home.data.traffic.map((traffic) => [traffic.account_id, traffic]));
+  const trafficOf = ({ id }: { id: string }) => trafficBy && (trafficBy.get(id) ?? NO_EVENTS);
   return (
     <Screen
       title={texts.nav.accounts}
@@ -25,20 +45,103 @@ export default function Accounts() {
         </button>
       }
     >
-      <ResourceList
-        kind={ACCOUNTS}
-        caption={texts.nav.accounts}
-        searchHint={t.searchHint}
-        columns={[
-          {
-            name: t.name,
-            isHead: true,
-            cell: ({ id, name }) => <Link to={`/accounts/${encodeURIComponent(id)}`}>{name}</Link>,
-          },
-          { name: texts.editor.id, cell: ({ id }) => <code>{id}</code> },
-          { name: texts.operatorsHome.lastEvent, cell: ({ id }) => traffic && lastEventOf(id) },
-        ]}
-      />
+      <Card className="dense" note={t.listNote}>
+        <div className="stack">
+          <div role="search">
+            <TextField
+              label={texts.search}
+              type="search"
+              value={q}
+              onValue={(value) => set('q', value)}
+              hint={t.searchHint}
+            />
+          </div>
+          {home.isError && <Failed error={home.error} retry={() => void home.refetch()} />}
+          <Loaded
+            query={accounts}
+            lines={6}
+            isEmpty={(list) => list.length === 0}
+            empty={<Empty title={q ? texts.nothingFound : texts.nothingYet} />}
+          >
+            {(list) => (
+              <>
+                <p className="hint" role="status">
+                  {t.count(formatNumber(list.length), list.length, list.length === MOST)}
+                </p>
+                <Table
+                  caption={texts.nav.accounts}
+                  rows={list}
+                  keyOf={({ id }) => id}
+                  sortParameter="order"
+                  atMost={shownAtMost}
+                  columns={[
+                    {
+                      name: t.name,
+                      isHead: true,
+                      sortBy: ({ name }) => name,
+                      cell: ({ id, name }) => (
+                        <>
+                          <RowName name={name}>
+                            <Link to={pathOf(ACCOUNTS, id)}>{name}</Link>
+                          </RowName>
+                          <br />
+                          <code className="hint">{id}</code>
+                        </>
+                      ),
+                    },
+                    {
+                      name: h.week,
+                      isNumber: true,
+                      sortBy: (account) => trafficOf(account)?.events ?? null,
+                      cell: (account) => {
+                        const traffic = trafficOf(account);
+                        return traffic && formatNumber(traffic.events);
+                      },
+                    },
+                    {
+                      name: h.weekChange,
+                      isNumber: true,
+                      sortBy: (account) => {
+                        const traffic = trafficOf(account);
+                        return traffic ? changeOf(traffic.events, traffic.events_before) : null;
+                      },
+                      cell: (account) => {
+                        const traffic = trafficOf(account);
+                        return (
+                          traffic && <TrafficChange count={traffic.events} before={traffic.events_before} />
+                        );
+                      },
+                    },
+                    {
+                      name: h.lastEvent,
+                      sortBy: (account) => trafficOf(account)?.last_event_at ?? null,
+                      cell: (account) => {
+                        const traffic = trafficOf(account);
+                        if (!traffic) return null;
+                        return traffic.last_event_at ? (
+                          <Ago moment={traffic.last_event_at} />
+                        ) : (
+                          <span className="hint">{t.noEvents}</span>
+                        );
+                      },
+                    },
+                    {
+                      name: t.settingsChanged,
+                      sortBy: ({ updated_at }) => updated_at,
+                      cell: ({ updated_at }) => <span className="nowrap">{formatMoment(updated_at)}</span>,
+                    },
+                  ]}
+                />
+                {list.length > shownAtMost && (
+                  <button type="button" className="button" onClick={() => setShownAtMost(shownAtMost + PAGE)}>
+                    {texts.more}
+                  </button>
+                )}
+              </>
+            )}
+          </Loaded>
+        </div>
+      </Card>
     </Screen>
   );
 }

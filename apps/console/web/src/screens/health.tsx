@@ -1,9 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { get } from '../api/http';
 import type { Health as HealthState } from '../api/types';
-import { formatExactMoment, formatNumber, sentenceOf } from '../format';
+import { formatNumber, sentenceOf } from '../format';
 import { useAlwaysLive, useLiveInterval } from '../parts/live';
 import { Loaded } from '../parts/loaded';
+import { Refreshed } from '../parts/refreshed';
 import { Card, Screen } from '../parts/screen';
 import { Table } from '../parts/table';
 import { texts } from '../texts';
@@ -25,17 +26,17 @@ export default function Health() {
     ...useLiveInterval(),
   });
   return (
-    <Screen title={texts.nav.health} intro={t.intro}>
+    <Screen title={texts.nav.health} intro={t.intro} actions={<Refreshed queries={[health]} />}>
       <Loaded query={health} lines={8}>
         {(state) => {
-          const { apps, broker, outbox, dead_letters, consumers, webhooks, checked_at } = state;
+          const { apps, broker, outbox, dead_letters, consumers, webhooks } = state;
           const findings = healthFindings(state);
           return (
             <>
               <p className="headline" role="status">
                 {findings.length === 0 ? t.good(apps.length) : sentenceOf(findings.map(({ text }) => text))}
               </p>
-              <Card title={t.apps} note={t.checked(formatExactMoment(checked_at))}>
+              <Card title={t.apps} note={t.appsNote}>
                 <Table
                   caption={t.apps}
                   rows={apps}

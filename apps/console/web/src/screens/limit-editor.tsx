@@ -103,7 +103,11 @@ function Editor({ id }: { id: string | null }) {
         })}
         fields={(draft, change) => (
           <>
-            <AccountField value={draft.owner} onValue={(owner) => change({ owner })} />
+            <AccountField
+              value={draft.owner}
+              // Pools and campaigns belong to one account.
+              onValue={(owner) => change({ owner, pool: '', campaign: '' })}
+            />
             <TextField
               label={t.links}
               type="number"
@@ -182,11 +186,19 @@ interface ChoiceProps {
 /** Takes the id of a resource, which the browser completes from those of the account, and shows its name. */
 function ChoiceField({ kind, owner, hint, value, ...field }: ChoiceProps) {
   const listId = useId();
-  const all = useFound(kind, { owner, limit: 200 }).data?.pages[0]?.data ?? [];
+  const found = useFound(kind, { owner, limit: 200 }, owner !== '');
+  // Not those of the account before.
+  const all = found.isPlaceholderData ? [] : (found.data?.pages[0]?.data ?? []);
   const chosen = all.find(({ id }) => id === value);
   return (
     <>
-      <TextField list={listId} hint={chosen ? kind.nameOf(chosen) : hint} value={value} {...field} />
+      <TextField
+        list={listId}
+        disabled={owner === ''}
+        hint={owner === '' ? t.accountFirst : chosen ? kind.nameOf(chosen) : hint}
+        value={value}
+        {...field}
+      />
       <datalist id={listId}>
         {all.map((one) => (
           <option key={one.id} value={one.id}>

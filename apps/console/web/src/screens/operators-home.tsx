@@ -19,10 +19,11 @@ import {
   formatShare,
 } from '../format';
 import { Ago } from '../parts/ago';
-import { TrafficChange } from '../parts/change';
+import { changeOf, TrafficChange } from '../parts/change';
 import { Lasts } from '../parts/lasts';
 import { useLiveInterval } from '../parts/live';
 import { Loaded } from '../parts/loaded';
+import { Refreshed } from '../parts/refreshed';
 import { Card, Screen } from '../parts/screen';
 import { Table, type Column } from '../parts/table';
 import { ViewAsClient } from '../parts/view-as-client';
@@ -119,9 +120,12 @@ export default function OperatorsHome() {
       title={texts.nav.operatorsHome}
       intro={t.intro}
       actions={
-        <Link className="button" to="/health">
-          {t.toHealth}
-        </Link>
+        <>
+          <Refreshed queries={[home, accounts, stock, codes, health]} />
+          <Link className="button" to="/health">
+            {t.toHealth}
+          </Link>
+        </>
       }
     >
       {isKnown && (
@@ -320,8 +324,6 @@ interface Row {
   lastEvent: string | null;
   dayTo: string;
 }
-const changeOf = (count: number, before: number) =>
-  before > 0 ? (count - before) / before : count > 0 ? Infinity : 0;
 
 const Traffic = ({ rows }: { rows: Row[] }) => (
   <Table

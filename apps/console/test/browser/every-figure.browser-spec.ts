@@ -533,6 +533,7 @@ async function checkClicks(page: Page, subject: Subject): Promise<void> {
     }),
   );
   const counts = list.filter(({ clicks, views, isOffered }) => clicks + views > 0 || isOffered);
+  const [best, others] = mostAndOthers(counts.map(({ clicks }) => clicks));
   const isClicked = ({ clicks, clicksBefore }: (typeof list)[number]) => clicks + clicksBefore > 0;
   await shows(
     page,
@@ -547,6 +548,11 @@ async function checkClicks(page: Page, subject: Subject): Promise<void> {
         ),
       ),
       least: bars['Least clicked perks']?.map(({ value }) => value) ?? [],
+      isOnce: isDifferent(
+        ['Most clicked perks', 'Least clicked perks'].flatMap(
+          (name) => bars[name]?.map(({ label }) => label) ?? [],
+        ),
+      ),
       leastKnown: (bars['Least clicked perks'] ?? []).every(({ label, value, note }) =>
         counts.some(
           ({ title, clicks, links, views, isOffered }) =>
@@ -571,21 +577,22 @@ async function checkClicks(page: Page, subject: Subject): Promise<void> {
             signed(clicks - clicksBefore),
           ]),
       ),
-      best: list
-        .map(({ clicks }) => clicks)
-        .filter((clicks) => clicks > 0)
-        .sort((one, other) => other - one)
-        .slice(0, 5)
-        .map((count) => number(count)),
+      best,
       known: true,
-      least: counts
-        .map(({ clicks }) => clicks)
-        .sort((one, other) => one - other)
-        .slice(0, 5)
-        .map((count) => number(count)),
+      least: others,
       leastKnown: true,
+      isOnce: true,
     },
   );
+}
+
+const isDifferent = (names: string[]) => new Set(names).size === names.length;
+/** The five highest counts above 0, and the five lowest of the others. */
+function mostAndOthers(counts: number[]): [best: string[], others: string[]] {
+  const ordered = counts.toSorted((one, other) => other - one);
+  const best = ordered.slice(0, 5).filter((count) => count > 0);
+  const others = ordered.slice(best.length).reverse().slice(0, 5);
+  return [best, others].map((list) => list.map(number)) as [string[], string[]];
 }
 
 async function checkCampaigns(page: Page, subject: Subject): Promise<void> {

@@ -247,13 +247,12 @@ export const texts = {
       most: {
         title: 'Most clicked perks',
         note: 'Clicks of people in these dates.',
-        none: 'No perk was clicked in these dates.',
       },
       least: {
         title: 'Least clicked perks',
-        note: 'The fewest clicks of people among the perks that people saw in these dates. Pixels name no perk, so perks of a mailing can show 0 views.',
-        none: 'Nobody saw a perk in these dates.',
+        note: 'The fewest clicks of people among the other perks that people saw in these dates. Pixels name no perk, so perks of a mailing can show 0 views.',
       },
+      none: 'No perk was clicked in these dates.',
       views: (views: number) => `${formatNumber(views)} ${pluralOf(views, 'view', 'views')}`,
     },
     clicksIn: {

@@ -367,7 +367,7 @@ function ChangedClicks({ now, before }: Pick<Comparison, 'now' | 'before'>) {
     ...useLiveInterval(),
   });
   return (
-    <Loaded query={query} isEmpty={(perks) => perks.length === 0} empty={<p>{t.ranked.most.none}</p>}>
+    <Loaded query={query} isEmpty={(perks) => perks.length === 0} empty={<p>{t.ranked.none}</p>}>
       {(perks) => (
         <Table
           caption={c.title}

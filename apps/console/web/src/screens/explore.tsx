@@ -20,7 +20,7 @@ import { RangePicker, useRange } from '../parts/range-picker';
 import { Card, Screen } from '../parts/screen';
 import { Table } from '../parts/table';
 import { texts } from '../texts';
-import { LEAST_CLICKED } from './perk-clicks';
+import { PERK_CLICKS } from './perk-clicks';
 import { SavedQuestions } from './saved-questions';
 
 const t = texts.explore;
@@ -147,7 +147,7 @@ function Suggestions() {
   const questions: Record<keyof typeof t.suggested, string> = {
     best: exploreLink(clicks),
     // A question is about events, so it has no perks that nobody clicked.
-    least: `/?from=${range[0]}&to=${range[1]}${LEAST_CLICKED}`,
+    least: `/?from=${range[0]}&to=${range[1]}${PERK_CLICKS}`,
     sources: exploreLink({
       ...funnel,
       measures: ['journeys', 'clickers', 'converters'],

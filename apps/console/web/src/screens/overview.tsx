@@ -15,7 +15,7 @@ import { useSearchFilters } from '../parts/search-filters';
 import { texts } from '../texts';
 import { Changed, Verdict } from './changes';
 import { NothingTracked } from './nothing-tracked';
-import { LeastClicked, MostClicked } from './perk-clicks';
+import { PerkClicks } from './perk-clicks';
 import { ResultsByStep } from './results-by-step';
 
 const t = texts.overview;
@@ -179,10 +179,7 @@ export default function Overview() {
       )}
 
       {funnel.data && <Changed funnel={funnel.data} {...{ now, before }} />}
-      <div className="columns">
-        <MostClicked range={now} />
-        <LeastClicked range={now} />
-      </div>
+      <PerkClicks range={now} />
       <Card title={texts.counting.title}>
         <div className="stack hint">
           <p>{texts.counting.people}</p>

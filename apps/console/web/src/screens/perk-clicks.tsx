@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { useEffect } from 'react';
+import { useEffect, useRef } from 'react';
 import { Link, useLocation } from 'react-router';
 import { loadRows, numberOf, within } from '../api/analytics';
 import { allOf, perkway } from '../api/perkway';
@@ -149,37 +149,48 @@ function mostClicked(clicked: Map<string, ClickedPerk>): RankedPerk[] {
     .slice(0, SHOWN);
 }
 
-/** Returns the perks with the fewest clicks, also none, of those that people saw or clicked. */
+/** Returns the perks with the fewest clicks, also none, of those that people saw or clicked and that are not among the most clicked. */
 function leastClicked(clicked: Map<string, ClickedPerk>, seen: Map<string, SeenPerk>): RankedPerk[] {
   const none = { clicks: 0, byCube: new Map() };
+  const most = new Set(mostClicked(clicked).map(({ perkId }) => perkId));
   return [...new Map<string, Partial<ClickedPerk>>([...seen, ...clicked]).keys()]
     .map((perkId) => ({ ...none, ...seen.get(perkId), ...clicked.get(perkId) }) as RankedPerk)
-    .filter(({ perkId, clicks }) => clicks > 0 || seen.has(perkId))
+    .filter(({ perkId, clicks }) => !most.has(perkId) && (clicks > 0 || seen.has(perkId)))
     .sort((one, other) => one.clicks - other.clicks || (other.views ?? 0) - (one.views ?? 0))
     .slice(0, SHOWN);
 }
 
-export function MostClicked({ range }: { range: Range }) {
-  const clicks = useClicksByPerk(range);
-  return (
-    <RankedPerks
-      list="most"
-      query={{ ...clicks, data: clicks.data && mostClicked(clicks.data) }}
-      {...{ range }}
-    />
-  );
-}
+/** The part of the address that leads to the lists. */
+export const PERK_CLICKS = '#perk-clicks';
 
-export function LeastClicked({ range }: { range: Range }) {
+/** Lists the most and the least clicked perks, each perk once. If all are among the most clicked, there is one list. */
+export function PerkClicks({ range }: { range: Range }) {
   const clicks = useClicksByPerk(range);
   // Not refreshed, because it takes three large queries.
   const seen = useQuery({ queryKey: ['seen-perks', range], queryFn: () => loadSeenPerks(range) });
-  const data = clicks.data && seen.data && leastClicked(clicks.data, seen.data);
-  return <RankedPerks list="least" query={{ ...(clicks.isError ? clicks : seen), data }} {...{ range }} />;
+  const least = clicks.data && seen.data && leastClicked(clicks.data, seen.data);
+  const ref = useRef<HTMLDivElement>(null);
+  const isAsked = useLocation().hash === PERK_CLICKS && least !== undefined;
+  useEffect(() => {
+    if (isAsked) ref.current?.scrollIntoView();
+  }, [isAsked]);
+  return (
+    <div ref={ref} className="columns">
+      <RankedPerks
+        list="most"
+        query={{ ...clicks, data: clicks.data && mostClicked(clicks.data) }}
+        range={range}
+      />
+      {least?.length !== 0 && (
+        <RankedPerks
+          list="least"
+          query={{ ...(clicks.isError ? clicks : seen), data: least }}
+          range={range}
+        />
+      )}
+    </div>
+  );
 }
-
-/** The part of the address that leads to the list. */
-export const LEAST_CLICKED = '#least-clicked';
 
 interface Props {
   list: 'most' | 'least';
@@ -195,15 +206,14 @@ function RankedPerks({ list, query, range }: Props) {
   // Events do not name a perk that was only offered: its title comes with its picture.
   const isNamed = info !== undefined || query.data?.every(({ perkId, title }) => title !== perkId);
   const data = isNamed ? query.data : undefined;
-  const id = `${list}-clicked`;
-  const isAsked = useLocation().hash === `#${id}` && data !== undefined;
-  useEffect(() => {
-    if (isAsked) document.getElementById(id)?.scrollIntoView();
-  }, [isAsked, id]);
-  const { title, note, none } = t.ranked[list];
+  const { title, note } = t.ranked[list];
   return (
-    <Card id={id} title={title} note={note}>
-      <Loaded query={{ ...query, data }} isEmpty={(perks) => perks.length === 0} empty={<p>{none}</p>}>
+    <Card title={title} note={note}>
+      <Loaded
+        query={{ ...query, data }}
+        isEmpty={(perks) => perks.length === 0}
+        empty={<p>{t.ranked.none}</p>}
+      >
         {(perks) => (
           <Bars
             label={title}

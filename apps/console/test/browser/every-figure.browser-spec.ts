@@ -378,7 +378,19 @@ async function checkSteps(page: Page, subject: Subject, path: string, ofCampaign
       };
     }),
   ]);
-  await shows(page, `${path}?${dates(now)}`, ({ tables }) => tables['Results by step']?.rows, rows);
+  const isUnused = ([name, count, countBefore]: string[]) =>
+    name!.startsWith('Links ') && count === '0' && countBefore === '0';
+  const unused = rows.filter(isUnused).map(([name]) => name!.slice('Links '.length));
+  const line = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(unused);
+  await shows(
+    page,
+    `${path}?${dates(now)}`,
+    ({ tables, text }) => ({
+      rows: tables['Results by step']?.rows,
+      unused: text.match(/No reward links were (.*?) in these dates/)?.[1] ?? '',
+    }),
+    { rows: rows.filter((row) => !isUnused(row)), unused: line },
+  );
 }
 /** Adds up values by currency. */
 function sumsBy(rows: Row[], valueOf: (row: Row) => number): Record<string, number> {

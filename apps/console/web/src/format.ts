@@ -43,6 +43,8 @@ export function formatExactMoment(moment: string): string {
 
 const list = new Intl.ListFormat();
 export const formatList = (parts: string[]) => list.format(parts);
+const choice = new Intl.ListFormat(undefined, { type: 'disjunction' });
+export const formatChoice = (parts: string[]) => choice.format(parts);
 export const capitalized = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 export const sentenceOf = (parts: string[]) => `${capitalized(list.format(parts))}.`;
 

@@ -1,7 +1,7 @@
 /** All texts of the console. Another language is another object of this shape. */
 import { LOW_STOCK, LOW_STOCK_DAYS, URGENT_STOCK_DAYS } from '@perkway/domain/low-stock';
 import type { DeliveryState, FeedEventType } from './api/types';
-import { formatList, formatNumber, NONE, pluralOf } from './format';
+import { formatChoice, formatList, formatNumber, NONE, pluralOf } from './format';
 
 /** Stands for a dimension that an event does not have, such as its source. */
 const NO_VALUE = '(none)';
@@ -284,7 +284,17 @@ export const texts = {
       change: 'Change',
       value: 'Value',
       valueBefore: 'Value before',
-      note: 'A link counts on the day that it was made, opened, cancelled or expired, with the value of its card, as in the statement of the month, which is in UTC. Outstanding are the links that still wait at the end of the dates, whenever they were made: those outstanding before, and those made, less those opened, cancelled and expired. A conversion has the value that your server sent with it. Where more is better, a change is colored unless chance could explain it. The verdict compares rates, this table compares counts. Perkway does not send your messages: a journey counts once it has a view, a click, a conversion or a reward link.',
+      note: 'Counts people. A link has the value of its card and counts on the day of the step.',
+      howCounted: 'How figures are counted',
+      unused: (steps: string[]) =>
+        `No reward links were ${formatChoice(steps)} in these dates or the days before.`,
+      unusedSteps: {
+        generated: 'made',
+        revealed: 'opened',
+        cancelled: 'cancelled',
+        expired: 'expired',
+        outstanding: 'outstanding',
+      },
       statement: (month: string) => `Statement of ${month}`,
     },
     changed: {

@@ -477,10 +477,14 @@ function Steps({ id, funnel, links, now, before }: StepsProps) {
   const { made = 0, madeWithoutJourney = 0 } = links ?? {};
   return (
     <ResultsByStep {...{ funnel, now, before, campaignId: id }}>
-      {madeWithoutJourney > 0 &&
-        t.linksWithoutJourney(madeWithoutJourney, formatShare(madeWithoutJourney, made))}{' '}
-      {made > madeWithoutJourney &&
-        t.linksOfJourneys(made - madeWithoutJourney, recipientsIn(funnel.current))}
+      {made > 0 && (
+        <>
+          {madeWithoutJourney > 0 &&
+            t.linksWithoutJourney(madeWithoutJourney, formatShare(madeWithoutJourney, made))}{' '}
+          {made > madeWithoutJourney &&
+            t.linksOfJourneys(made - madeWithoutJourney, recipientsIn(funnel.current))}
+        </>
+      )}
     </ResultsByStep>
   );
 }

@@ -29,6 +29,8 @@ const STATES = { generated: 1, revealed: -1, cancelled: -1, expired: -1 };
 type State = keyof typeof STATES;
 /** Steps of which more is better. */
 const GOOD: Step[] = ['journeys', 'clickers', 'converters', 'conversions', 'revealed'];
+/** Steps of links, which are folded into one line if they have no count. */
+const LINK_STEPS = ['generated', 'revealed', 'cancelled', 'expired', 'outstanding'] as const;
 const JOURNEYS = ['journeys', 'clickers', 'converters'] as const;
 
 const nothing = () => ({ count: 0, money: new Map() as Money });
@@ -115,7 +117,7 @@ interface Props {
   now: Range;
   before: Range;
   campaignId?: string;
-  /** What the card says besides. */
+  /** What the card says about its links. */
   children?: ReactNode;
 }
 
@@ -140,7 +142,7 @@ export function ResultsByStep({ funnel, now, before, campaignId, children }: Pro
       title={t.title}
       note={
         <>
-          {t.note} {texts.counting.distinct} {children}
+          {t.note} <Link to="/documentation/figures">{t.howCounted}</Link>
         </>
       }
       actions={
@@ -157,10 +159,13 @@ export function ResultsByStep({ funnel, now, before, campaignId, children }: Pro
             ) as Record<(typeof JOURNEYS)[number], Amount>;
           const amounts: Record<Step, Amount> = { ...worthNow!, ...journeys(funnel.current) };
           const amountsBefore: Record<Step, Amount> = { ...worthBefore!, ...journeys(funnel.earlier) };
-          return (
+          const unused = LINK_STEPS.filter(
+            (step) => amounts[step].count === 0 && amountsBefore[step].count === 0,
+          );
+          const table = (
             <Table
               caption={t.title}
-              rows={Object.keys(t.steps) as Step[]}
+              rows={(Object.keys(t.steps) as Step[]).filter((step) => !(unused as Step[]).includes(step))}
               keyOf={(step) => step}
               columns={[
                 {
@@ -202,6 +207,13 @@ export function ResultsByStep({ funnel, now, before, campaignId, children }: Pro
                 },
               ]}
             />
+          );
+          return (
+            <div className="stack">
+              {table}
+              {unused.length > 0 && <p>{t.unused(unused.map((step) => t.unusedSteps[step]))}</p>}
+              {children && <p>{children}</p>}
+            </div>
           );
         }}
       </Loaded>

@@ -678,6 +678,10 @@ async function funnelOf(subject: Subject, range: Range, filters: Filter[]) {
   return { list, journeys, clickers, converters };
 }
 
+const FULL_BAR = /A full bar is (?:all |the )([\d,]+|one) journeys?/;
+const fullBarOf = (journeys: number) =>
+  journeys === 0 ? undefined : journeys === 1 ? 'one' : number(journeys);
+
 async function checkCampaign(page: Page, subject: Subject): Promise<void> {
   const { now, before, load, random } = subject;
   const nth = Math.floor(random() * 3);
@@ -719,6 +723,7 @@ async function checkCampaign(page: Page, subject: Subject): Promise<void> {
     path,
     ({ lists, text }) => ({
       funnel: lists['From contact to gift card'],
+      fullBar: text.match(FULL_BAR)?.[1],
       outcome: text.includes(
         journeys > 0 ? outcome(journeys, clickers, converters) : 'No journey in these dates',
       ),
@@ -730,6 +735,7 @@ async function checkCampaign(page: Page, subject: Subject): Promise<void> {
     }),
     {
       funnel: list,
+      fullBar: fullBarOf(journeys),
       outcome: true,
       rates: ratesOf(
         { journeys, clickers, converters },
@@ -892,6 +898,7 @@ async function checkReport(page: Page, subject: Subject, campaignId: string): Pr
           : 'Nothing was tracked for this campaign in these dates.',
       ),
       funnel: lists['From contact to gift card'],
+      fullBar: text.match(FULL_BAR)?.[1],
       days: tables['By day']?.rows,
       // Perks that only converted have no clicks.
       perks: sorted(
@@ -904,6 +911,7 @@ async function checkReport(page: Page, subject: Subject, campaignId: string): Pr
     {
       outcome: true,
       funnel: list,
+      fullBar: fullBarOf(journeys),
       days: daysIn(range)
         .map((day, index) => [longDay(day), ...days.map((values) => number(values[index]!))])
         .reverse(),

@@ -351,6 +351,10 @@ export const texts = {
   },
 
   funnel: {
+    whole: (journeys: number) =>
+      journeys === 1
+        ? 'A full bar is the one journey with any contact.'
+        : `A full bar is all ${formatNumber(journeys)} journeys with any contact. Each other bar is the part of them that got to this step.`,
     share: (share: string | null) => (share ? `${share} of journeys` : 'no journeys'),
     steps: {
       journeys: 'Any contact',

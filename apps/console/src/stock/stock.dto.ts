@@ -1,5 +1,5 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import { LOW_STOCK, LOW_STOCK_DAYS } from '@perkway/domain';
+import { LEAST_USED, LOW_STOCK, LOW_STOCK_DAYS } from '@perkway/domain';
 
 /** When stock is low, in the API's descriptions. */
 export const LOW = `fewer than ${LOW_STOCK} available, or last fewer than ${LOW_STOCK_DAYS} days`;
@@ -10,8 +10,7 @@ class StockDto {
   @ApiProperty({
     type: 'integer',
     nullable: true,
-    description:
-      'Days that they last at the rate of the last 30 days, or of the days since they exist: those used minus those that came back. Null if none was used',
+    description: `Days that they last at the rate of the last 30 days, or of the days since they exist: those used minus those that came back. Null if fewer than ${LEAST_USED} were used`,
     example: 6,
   })
   days_left: number | null;

@@ -73,8 +73,13 @@ async function aCampaign(name: string): Promise<string> {
   return id;
 }
 
-async function aLink(pool: string, denomination: number, campaign_id?: string): Promise<string> {
-  const { body } = await http({ url: stage.fleet.urls['gift-cards']! }, { key: stage.mine.key })
+async function aLink(
+  pool: string,
+  denomination: number,
+  campaign_id?: string,
+  key = stage.mine.key,
+): Promise<string> {
+  const { body } = await http({ url: stage.fleet.urls['gift-cards']! }, { key })
     .post(`/pool/${pool}/reward-links`)
     .query({ idempotencyKey: randomUUID() })
     .set('X-Created-By', 'figures')
@@ -361,6 +366,26 @@ it('says that a stock is used up, and forecasts each country by itself', async (
   };
   expect(await row('FR')).toMatch(/FR 0 1 €10 0 None left$/);
   expect(await row('DE')).toMatch(/DE 1 0 0 No recent links$/);
+}, 120_000);
+
+it('forecasts a stock only once enough links were made', async () => {
+  const { account, key } = await stage.fleet.anAccount();
+  const pool = randomUUID();
+  const gifts = stage.fleet.admin('gift-cards');
+  await gifts.put(`/admin/pools/${pool}`).send({ owner: account }).expect(200);
+  const cards = Array.from({ length: 10 }, (_, nth) => `forecast-${nth},,10,EUR,FR`);
+  await gifts
+    .post(`/admin/pools/${pool}/cards`)
+    .set('content-type', 'text/csv')
+    .send(['code,pin,denomination,currency,country', ...cards].join('\n'))
+    .expect(200);
+  for (let nth = 0; nth < 4; nth += 1) await aLink(pool, 10, undefined, key);
+  const page = await stage.signIn(context, key, '/gift-cards');
+  await page.getByRole('cell', { name: 'Too few to forecast' }).waitFor();
+  await aLink(pool, 10, undefined, key);
+  await stage.goto(page, '/gift-cards');
+  // Five cards are left, and five were used on the first day.
+  await page.getByRole('cell', { name: '1 day', exact: true }).waitFor();
 }, 120_000);
 
 it('says once why links of a job were not made', async () => {

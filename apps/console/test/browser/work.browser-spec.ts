@@ -808,8 +808,8 @@ async function anAccountWithLowStock(): Promise<string> {
   const [pool, gifts] = [randomUUID(), stage.fleet.admin('gift-cards')];
   await gifts.put(`/admin/pools/${pool}`).send({ owner: account, product: { name: 'Quiet voucher' } });
   const load = gifts.post(`/admin/pools/${pool}/cards`).set('content-type', 'text/csv');
-  await load.send(cardRows(6, 'Quiet')).expect(200);
-  for (let nth = 0; nth < 3; nth += 1)
+  await load.send(cardRows(8, 'Quiet')).expect(200);
+  for (let nth = 0; nth < 5; nth += 1)
     await http({ url: stage.fleet.urls['gift-cards']! }, { key })
       .post(`/pool/${pool}/reward-links?idempotencyKey=${randomUUID()}`)
       .set('x-created-by', 'tests')
@@ -994,9 +994,9 @@ describe('an operator', () => {
     ])
       expect(others).toContainEqual(expect.stringMatching(alarm));
     const lowStock = await rowsOf(page, 'Low stock');
-    const tomorrow = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' });
+    const dates = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' });
     expect(lowStock).toContain(
-      `Quiet voucher Name of ${quiet} €25, FR 3 3 1 day ${tomorrow.format(Date.now() + 86_400_000)}`,
+      `Quiet voucher Name of ${quiet} €25, FR 3 5 Under a day ${dates.format(Date.now() + (3 / 5) * 86_400_000)}`,
     );
     // Nobody made a link of these, so nothing says when they run out.
     const unused = `Foreign voucher Name of ${stage.theirs.account} €25, FR 5`;
@@ -1062,7 +1062,13 @@ describe('an operator', () => {
     });
     await page.route('**/api/low-stock', (route) =>
       route.fulfill({
-        json: [value('Few', 3, 0.3), value('Asleep', 4, null), value('Fast', 40, 20), value('Gone', 0, null)],
+        json: [
+          value('Few', 3, 0.3),
+          value('Asleep', 4, null),
+          value('Fast', 40, 20),
+          value('Gone', 0, null),
+          { ...value('Some', 2, 2), days_left: null },
+        ],
       }),
     );
     await page.route('**/api/low-codes', (route) =>
@@ -1072,12 +1078,12 @@ describe('an operator', () => {
     await page.locator('[data-findings]').waitFor();
     // The first to run out comes first, and what nobody uses is no alarm.
     expect((await rowsOf(page, 'Low stock')).map((row) => row.split(' ')[0])).toEqual([
-      ...['Gone', 'Fast', 'Codes', 'Few'],
+      ...['Gone', 'Fast', 'Codes', 'Few', 'Some'],
     ]);
     expect(await rowsOf(page, 'Low, not used recently')).toHaveLength(1);
     const alarms = async () => (await page.locator('.alarms').innerText()).replaceAll(/\s+/g, ' ');
     expect(await alarms()).toContain('Critical 2 card values have run out or last under 3 days');
-    expect(await alarms()).toContain('Warning 1 card value is low');
+    expect(await alarms()).toContain('Warning 2 card values are low');
     expect(await alarms()).toMatch(/Critical 1 account has no more events since \d+ \w+ \d{4}, \d\d:00/);
     const theirRow = async () => (await rowsOf(page, 'Traffic')).find((row) => row.includes(theirs));
     expect(await theirRow()).toMatch(/No more events Last event [23] hours ago 0 150 −100%/);

@@ -1,5 +1,5 @@
 /** All texts of the console. Another language is another object of this shape. */
-import { LOW_STOCK, LOW_STOCK_DAYS, URGENT_STOCK_DAYS } from '@perkway/domain/low-stock';
+import { LEAST_USED, LOW_STOCK, LOW_STOCK_DAYS, URGENT_STOCK_DAYS } from '@perkway/domain/low-stock';
 import type { DeliveryState, FeedEventType } from './api/types';
 import { formatChoice, formatList, formatNumber, NONE, pluralOf } from './format';
 
@@ -809,9 +809,9 @@ export const texts = {
     noneLeft: 'None left',
     linksOf: 'Links of this pool',
     noPace: 'No recent links',
+    tooFewToForecast: 'Too few to forecast',
     outstandingNote: 'Outstanding cards are on links that still wait to be opened.',
-    lastsNote:
-      'Days left at the rate of the last 30 days, or of the days since the value was loaded: links made, less those cancelled or expired.',
+    lastsNote: `Days left at the rate of the last 30 days, or of the days since the value was loaded: links made, less those cancelled or expired. Fewer than ${LEAST_USED} links are too few to forecast.`,
     emptyTitle: 'No pools yet',
     emptyText: 'Ask your operator for a pool with the gift cards that you want to give.',
     noCosts: 'No card and no link in this month.',

@@ -22,9 +22,14 @@ export function useLowStock() {
   });
 }
 
-/** In how many days the stock runs out; 0 if it has, null if none was used recently. */
-export const runsOutIn = ({ available, per_day }: Pick<CardStock, 'available' | 'per_day'>): number | null =>
-  available === 0 ? 0 : per_day === null ? null : available / per_day;
+export type StockRate = Pick<CardStock, 'available' | 'per_day' | 'days_left'>;
+
+/** In how many days the stock runs out: 0 if it has, Infinity if too few were used to say, null if none was used recently. */
+export function runsOutIn({ available, per_day, days_left }: StockRate): number | null {
+  if (available === 0) return 0;
+  if (per_day === null) return null;
+  return days_left === null ? Infinity : available / per_day;
+}
 
 export const rateOf = (rates: CardStock[] | undefined, poolId: string, entry: Inventory) =>
   rates?.find(

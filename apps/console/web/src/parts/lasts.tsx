@@ -1,15 +1,16 @@
 import { LOW_STOCK_DAYS, URGENT_STOCK_DAYS } from '@perkway/domain/low-stock';
-import type { CardStock } from '../api/types';
+import type { StockRate } from '../api/stock';
 import { texts } from '../texts';
 
 const t = texts.giftCards;
 
 /** Says how long stock lasts. Says nothing while it is unknown. */
-export function Lasts({ stock }: { stock: Pick<CardStock, 'available' | 'days_left'> | undefined }) {
+export function Lasts({ stock }: { stock: StockRate | undefined }) {
   if (!stock) return null;
-  const { available, days_left } = stock;
+  const { available, days_left, per_day } = stock;
   if (available === 0) return <span className="badge bad">{t.noneLeft}</span>;
-  if (days_left === null) return <span className="hint">{t.noPace}</span>;
+  if (days_left === null)
+    return <span className="hint">{per_day === null ? t.noPace : t.tooFewToForecast}</span>;
   const tone =
     days_left < URGENT_STOCK_DAYS ? 'badge bad' : days_left < LOW_STOCK_DAYS ? 'badge warn' : undefined;
   return <span className={tone}>{t.daysLeft(days_left)}</span>;

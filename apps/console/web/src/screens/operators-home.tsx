@@ -6,7 +6,7 @@ import { ACCOUNTS, pathOf, PERKS, POOLS } from '../api/managed';
 import { useOperatorsHome } from '../api/operators-home';
 import { allOf } from '../api/perkway';
 import { useSession } from '../api/session';
-import { runsOutIn, useLowStock } from '../api/stock';
+import { runsOutIn, useLowStock, type StockRate } from '../api/stock';
 import type { CardStock, Health, LowCodes } from '../api/types';
 import { isClearChange } from '../contributions';
 import {
@@ -205,7 +205,7 @@ function alarmOf<T>(
 function stockAlarms(
   urgentText: (count: number) => string,
   text: (count: number) => string,
-  stocks: Stock[] = [],
+  stocks: StockRate[] = [],
 ): Alarm[] {
   const days = stocks.map(runsOutIn).filter((one) => one !== null);
   const [urgent, later] = [true, false].map((is) => days.filter((one) => one < URGENT_STOCK_DAYS === is));
@@ -229,9 +229,7 @@ const Alarms = ({ of }: { of: Alarm[] }) => (
   </ul>
 );
 
-type Stock = Pick<CardStock, 'available' | 'per_day'>;
-
-interface LowRow extends Pick<CardStock, 'available' | 'days_left' | 'per_day'> {
+interface LowRow extends StockRate {
   to: string;
   name: string;
   owner: string;
@@ -291,10 +289,10 @@ function LowStock({ cards, perks, nameOf }: LowStockProps) {
   );
 }
 
-const isRunningOut = (stock: Stock) => runsOutIn(stock) !== null;
+const isRunningOut = (stock: StockRate) => runsOutIn(stock) !== null;
 function runsOutOn(stock: LowRow): string {
   const days = runsOutIn(stock)!;
-  return days === 0 ? texts.none : formatDate(Date.now() + days * DAY_MS);
+  return days > 0 && days < Infinity ? formatDate(Date.now() + days * DAY_MS) : texts.none;
 }
 
 const LOW_COLUMNS: Column<LowRow>[] = [

@@ -1502,6 +1502,8 @@ describe('keys and sessions', () => {
 
     await page.getByLabel('Month').selectOption(month);
     await page.getByText('This month is closed').waitFor();
+    const lastDay = new Date(Date.UTC(Number(month.slice(0, 4)), Number(month.slice(5)), 0)).getUTCDate();
+    await page.getByText(new RegExp(`^1\\W+${lastDay} \\w+ \\d{4}, in UTC\\.`)).waitFor();
     expect(page.url()).toContain(`month=${month}`);
     const [header, row] = await downloaded(page, button(page, 'Download CSV').click());
     expect(header).toContain('pool_id,currency,country,denomination,opening_cards,opening_amount');

@@ -16,6 +16,12 @@ export const formatCompact = (value: number) =>
   value < 10_000 ? number.format(value) : compact.format(value);
 export const formatDay = (date: Date) => day.format(date);
 export const formatLongDay = (date: Date) => longDay.format(date);
+const utcDay = new Intl.DateTimeFormat(undefined, { dateStyle: 'long', timeZone: 'UTC' });
+/** The first and the last day of a month. @param of YYYY-MM */
+export function formatDaysOfMonth(of: string): string {
+  const [year, month] = of.split('-').map(Number) as [number, number];
+  return utcDay.formatRange(Date.UTC(year, month - 1, 1), Date.UTC(year, month, 0));
+}
 /** @param of YYYY-MM */
 export const formatMonth = (of: string) => month.format(new Date(`${of}-01`));
 export const formatMoment = (date: Date | string | number) => moment.format(new Date(date));

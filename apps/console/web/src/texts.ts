@@ -1629,6 +1629,7 @@ export const texts = {
   statements: {
     intro: 'What happened to your gift cards in a month.',
     month: 'Month',
+    days: (days: string) => `${days}, in UTC. Other screens use your time zone.`,
     csv: 'Download CSV',
     signed: 'Download signed',
     costs: 'What links cost',

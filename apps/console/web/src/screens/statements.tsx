@@ -3,7 +3,7 @@ import { download } from '../api/http';
 import { poolName, usePools } from '../api/pools';
 import { useStatement } from '../api/statements';
 import type { Statement } from '../api/types';
-import { formatMoney, formatMonth } from '../format';
+import { formatDaysOfMonth, formatMoney, formatMonth } from '../format';
 import { SelectField } from '../parts/fields';
 import { Empty, Loaded } from '../parts/loaded';
 import { useNotices } from '../parts/notices';
@@ -72,6 +72,7 @@ export default function Statements() {
       <div className="form filters">
         <SelectField
           label={t.month}
+          hint={t.days(formatDaysOfMonth(month))}
           value={month}
           options={[...new Set([...months, month])].map((value) => ({ value, label: formatMonth(value) }))}
           onValue={(value) => setParams({ month: value }, { replace: true })}

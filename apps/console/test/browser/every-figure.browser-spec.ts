@@ -85,13 +85,20 @@ async function aSubject(seed: number): Promise<Subject> {
         incentives: PERKS.slice(0, 2 + nth).map((perk) => perk.id),
       })
       .expect(200);
+  const collections = [`${account}-rewards`, `${account}-travel`];
+  const perks = PERKS.map(({ id }, index) => ({ id, rank: index + 1 }));
+  await stage.fleet
+    .admin('perks')
+    .put(`/admin/perk-collections/${collections[0]}`)
+    .send({ owner: account, groups: [{ name: 'All', rank: 1, perks }] })
+    .expect(200);
   const traded: Traded = {
     account,
     // The last ones do not exist any more, so they have no names.
     campaigns: [...campaigns, `former-${account}`],
     perks: [...PERKS.map(({ id }) => id), 'former-perk'],
     botsPerk: BOTS_PERK,
-    collections: [`${account}-rewards`, `${account}-travel`],
+    collections,
     pool: randomUUID(),
   };
   await publishEvents(stage.fleet.nats.url, randomEvents(seed, EVENTS, traded));
@@ -596,6 +603,50 @@ async function checkClicks(page: Page, subject: Subject): Promise<void> {
       isOnce: true,
     },
   );
+}
+
+/** Compares the views and clicks of the perks of a collection in the last 30 days, and their order by clicks. */
+async function checkPerks(page: Page, subject: Subject): Promise<void> {
+  const today = new Intl.DateTimeFormat('en-CA', { timeZone: subject.zone }).format(new Date());
+  const range = [addDays(today, -29), today] as const;
+  const [collection] = subject.collections;
+  const perks = await Promise.all(
+    PERKS.map(async ({ id, title }) => {
+      const count = (cube: string, filters: Filter[] = []) =>
+        countOf(subject, cube, 'count_people', range, [equals('perk_id', id), ...filters]);
+      const here = [equals('collection_id', collection!)];
+      const [views, clicks, inCollections, inCampaigns] = await Promise.all([
+        count('perk_views', here),
+        count('perk_clicks', here),
+        count('perk_clicks'),
+        count('incentive_clicks'),
+      ]);
+      return { title, views, clicks, inCampaigns, all: inCollections + inCampaigns };
+    }),
+  );
+  await shows(
+    page,
+    `/perks?collection=${collection}&view=table`,
+    ({ tables }) => sorted(tables.Perks?.rows ?? []),
+    sorted(
+      perks.map(({ title, views, clicks, inCampaigns }) => [
+        title,
+        number(views),
+        number(clicks),
+        share(clicks, views),
+        number(inCampaigns),
+      ]),
+    ),
+  );
+  await page.goto(`${stage.url}/perks?collection=${collection}&view=clicked`);
+  const clicksOf = new Map(perks.map(({ title, all }) => [title, all]));
+  let shown: (number | undefined)[] = [];
+  await waitFor(async () => {
+    const titles = await page.locator('.perk-grid h3').allInnerTexts();
+    shown = titles.map((title) => clicksOf.get(title));
+    return shown.length === PERKS.length;
+  }, 'the perks by clicks');
+  expect(shown).toEqual(perks.map(({ all }) => all).sort((one, other) => other - one));
 }
 
 const isDifferent = (names: string[]) => new Set(names).size === names.length;
@@ -1139,6 +1190,7 @@ it.each(SEEDS)(
       await checkRows(subject);
       const page = await stage.signIn(context, subject.key);
       await checkOverview(page, subject);
+      await checkPerks(page, subject);
       await checkCampaigns(page, subject);
       await checkCampaign(page, subject);
       await checkExplore(page, subject);

@@ -436,14 +436,20 @@ it('shows the perks of a large collection in pages', async () => {
   const rows = async () =>
     (await table.getByRole('row').allInnerTexts()).slice(1).map((row) => row.replaceAll(/\s+/g, ' ').trim());
   await table.waitFor();
-  expect((await rows()).slice(0, 1)).toEqual(['Many many-4 2 1 50%']);
+  expect((await rows()).slice(0, 1)).toEqual(['Many many-4 2 1 50% 0']);
   expect(await rows()).toHaveLength(30);
   await table.getByRole('button', { name: 'Clicks / views' }).click();
   await table.getByRole('button', { name: 'Clicks / views' }).click();
   await table.locator('[aria-sort=ascending]').waitFor();
   // Those without views have no rate and come last.
-  expect((await rows()).slice(0, 2)).toEqual(['Many many-3 2 0 0%', 'Many many-4 2 1 50%']);
+  expect((await rows()).slice(0, 2)).toEqual(['Many many-3 2 0 0% 0', 'Many many-4 2 1 50% 0']);
   expect(await violations(page)).toEqual([]);
+  await page.getByLabel('Show as').selectOption('Cards, most clicked first');
+  await cards.first().waitFor();
+  await page.reload();
+  await untilShown(page);
+  expect(await cards.first().innerText()).toContain('Many many-4');
+  expect(await cards.count()).toBe(24);
 }, 120_000);
 
 describe('an operator', () => {

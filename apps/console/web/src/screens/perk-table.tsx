@@ -10,7 +10,7 @@ import { Loaded } from '../parts/loaded';
 import { Card } from '../parts/screen';
 import { RowName, Table } from '../parts/table';
 import { texts } from '../texts';
-import { ALL } from './perk-clicks';
+import { ALL, type useClicksByPerk } from './perk-clicks';
 
 const t = texts.perks;
 
@@ -29,12 +29,13 @@ async function loadCounts(cube: string, collection: string, range: Range): Promi
 interface Props {
   collection: string;
   perks: Perk[];
+  clicks: ReturnType<typeof useClicksByPerk>;
   range: Range;
   note: string;
 }
 
 /** The perks of a collection by clicks or click rate; those without a view are listed with 0. */
-export function PerkTable({ collection, perks, range, note }: Props) {
+export function PerkTable({ collection, perks, clicks, range, note }: Props) {
   const query = useQuery({
     queryKey: ['perk-table', collection, range],
     queryFn: () =>
@@ -47,10 +48,13 @@ export function PerkTable({ collection, perks, range, note }: Props) {
         {([viewsBy, clicksBy]) => {
           const viewsOf = ({ id }: Perk) => viewsBy?.get(String(id)) ?? 0;
           const clicksOf = ({ id }: Perk) => clicksBy?.get(String(id)) ?? 0;
+          const inCampaigns = ({ id }: Perk) =>
+            clicks.data?.get(String(id))?.byCube.get('incentive_clicks') ?? 0;
+          const allClicks = (perk: Perk) => clicksOf(perk) + inCampaigns(perk);
           return (
             <Table
               caption={texts.nav.perks}
-              rows={perks.toSorted((one, other) => clicksOf(other) - clicksOf(one))}
+              rows={perks.toSorted((one, other) => allClicks(other) - allClicks(one))}
               keyOf={({ id }) => String(id)}
               sortParameter="order"
               columns={[
@@ -94,6 +98,12 @@ export function PerkTable({ collection, perks, range, note }: Props) {
                   isNumber: true,
                   sortBy: (perk) => (viewsOf(perk) > 0 ? clicksOf(perk) / viewsOf(perk) : null),
                   cell: (perk) => formatShare(clicksOf(perk), viewsOf(perk)) ?? texts.none,
+                },
+                {
+                  name: t.inCampaigns,
+                  isNumber: true,
+                  sortBy: inCampaigns,
+                  cell: (perk) => clicks.data && formatNumber(inCampaigns(perk)),
                 },
               ]}
             />

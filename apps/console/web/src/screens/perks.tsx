@@ -26,7 +26,7 @@ export default function Perks() {
   const ids = useCollectionIds();
   const chosen = valueOf('collection') || ids.data?.[0];
   const sought = valueOf('q');
-  const isTable = valueOf('view') === 'table';
+  const view = valueOf('view');
   const words = useDeferredValue(sought).toLowerCase().split(/\s+/).filter(Boolean);
   const collection = useQuery({
     queryKey: ['collection', chosen],
@@ -46,6 +46,36 @@ export default function Perks() {
   };
   // A phone would scroll for minutes through all perks of a large collection.
   const [shownAtMost, setShownAtMost] = useState(PAGE);
+  const cards = (perks: Perk[]) => (
+    <ul className="perk-grid">
+      {perks.map((perk) => (
+        <li key={perk.id}>
+          <PerkCard
+            title={perk.title}
+            callout={perk.callout}
+            description={perk.description}
+            redemptionNote={perk.redemption_note}
+            details={perk.details}
+            partner={perk.relations.partner.name}
+            banner={perk.relations.media.banner}
+            logo={perk.relations.media.logo}
+            categories={perk.relations.categories.map(({ name }) => name)}
+            places={perk.relations.locations}
+            coupon={perk.coupon}
+            isCouponPerk={perk.is_coupon_perk}
+            metadata={perk.metadata}
+            figures={figuresOf(String(perk.id))}
+          />
+        </li>
+      ))}
+    </ul>
+  );
+  const more = (all: number) =>
+    all > shownAtMost && (
+      <button type="button" className="button" onClick={() => setShownAtMost(shownAtMost + PAGE)}>
+        {texts.more}
+      </button>
+    );
 
   return (
     <Screen title={texts.nav.perks} intro={t.intro} zone={null}>
@@ -69,9 +99,9 @@ export default function Perks() {
               />
               <SelectField
                 label={t.show}
-                value={isTable ? 'table' : 'cards'}
+                value={Object.hasOwn(t.shows, view) ? view : 'cards'}
                 options={t.shows}
-                onValue={(view) => set('view', view === 'table' ? view : '')}
+                onValue={(value) => set('view', value === 'cards' ? '' : value)}
               />
               <TextField
                 label={t.find}
@@ -84,22 +114,41 @@ export default function Perks() {
             <Loaded query={collection} lines={9}>
               {({ groups, perks }) => {
                 const found = perks.filter((perk) => matches(perk, words));
+                // A perk may be in several groups.
+                const different = [...new Map(found.map((perk) => [perk.id, perk])).values()];
                 const count = (
                   <p className="hint" role="status">
                     {t.count(found.length, perks.length)}
                   </p>
                 );
-                if (isTable)
+                if (view === 'table')
                   return (
                     <>
                       {count}
                       <PerkTable
                         collection={chosen!}
-                        // A perk may be in several groups.
-                        perks={[...new Map(found.map((perk) => [perk.id, perk])).values()]}
+                        perks={different}
+                        clicks={clicks}
                         range={range}
                         note={t.tableNote(DAYS)}
                       />
+                    </>
+                  );
+                if (view === 'clicked')
+                  return (
+                    <>
+                      {count}
+                      <Loaded query={clicks} lines={9}>
+                        {(byPerk) => {
+                          const clicksOf = ({ id }: Perk) => byPerk.get(String(id))?.clicks ?? 0;
+                          return cards(
+                            different
+                              .toSorted((one, other) => clicksOf(other) - clicksOf(one))
+                              .slice(0, shownAtMost),
+                          );
+                        }}
+                      </Loaded>
+                      {more(different.length)}
                     </>
                   );
                 const matching = groups.map((group) => group.perks.filter((perk) => matches(perk, words)));
@@ -114,44 +163,11 @@ export default function Perks() {
                       return (
                         <section key={group.id} className="stack" aria-label={group.name}>
                           <h2>{group.name}</h2>
-                          {shown.length === 0 ? (
-                            <p className="hint">{t.emptyGroup}</p>
-                          ) : (
-                            <ul className="perk-grid">
-                              {shown.map((perk) => (
-                                <li key={perk.id}>
-                                  <PerkCard
-                                    title={perk.title}
-                                    callout={perk.callout}
-                                    description={perk.description}
-                                    redemptionNote={perk.redemption_note}
-                                    details={perk.details}
-                                    partner={perk.relations.partner.name}
-                                    banner={perk.relations.media.banner}
-                                    logo={perk.relations.media.logo}
-                                    categories={perk.relations.categories.map(({ name }) => name)}
-                                    places={perk.relations.locations}
-                                    coupon={perk.coupon}
-                                    isCouponPerk={perk.is_coupon_perk}
-                                    metadata={perk.metadata}
-                                    figures={figuresOf(String(perk.id))}
-                                  />
-                                </li>
-                              ))}
-                            </ul>
-                          )}
+                          {shown.length === 0 ? <p className="hint">{t.emptyGroup}</p> : cards(shown)}
                         </section>
                       );
                     })}
-                    {countBefore(groups.length) > shownAtMost && (
-                      <button
-                        type="button"
-                        className="button"
-                        onClick={() => setShownAtMost(shownAtMost + PAGE)}
-                      >
-                        {texts.more}
-                      </button>
-                    )}
+                    {more(countBefore(groups.length))}
                   </>
                 );
               }}

@@ -42,6 +42,20 @@ describe('campaigns in the management API', () => {
     expect(await find('owner=nobody')).toEqual([]);
   });
 
+  it('are found by a perk that they contain', async () => {
+    world.offers.set('rare', 'https://shop.example/rare');
+    const id = newId();
+    await admin()
+      .put(`/admin/campaigns/${id}`)
+      .send({ ...campaign, incentives: ['tea', 'rare'] })
+      .expect(200);
+    const find = (query: string) => admin().get(`/admin/campaigns?${query}`);
+    const { body } = await find('perk_id=rare').expect(200);
+    expect(body.data.map((found: { id: string }) => found.id)).toEqual([id]);
+    expect((await find('perk_id=rare&owner=other').expect(200)).body.data).toEqual([]);
+    expect((await find('perk_id=a%20b').expect(400)).body.errors[0].field).toBe('perk_id');
+  });
+
   it('keep a deleted perk, and can be put back as they were read', async () => {
     world.offers.set('gone', 'https://shop.example/gone');
     const id = newId();

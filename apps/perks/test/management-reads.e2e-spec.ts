@@ -127,6 +127,32 @@ describe('managed resources', () => {
         expect((await read(`/admin/perks?ids=${encodeURIComponent(ids)}`, 400)).errors[0].field).toBe('ids');
     });
 
+    it('is found by its category', async () => {
+      for (const id of [70, 71]) await perks.putCategory(id);
+      await perks.putPerk({ categories: [70, 71] }, 'Both');
+      await perks.putPerk({ categories: [71] }, 'Later');
+      expect(await find('perks', 'category_id=70')).toEqual(['Both']);
+      expect(await find('perks', 'category_id=71')).toEqual(['Both', 'Later']);
+      expect(await find('perks', 'category_id=71&q=later')).toEqual(['Later']);
+      expect(await find('perks', 'category_id=72')).toEqual([]);
+      for (const id of ['0', 'x', ''])
+        expect((await read(`/admin/perks?category_id=${id}`, 400)).errors[0].field).toBe('category_id');
+    });
+
+    it('names the collections that contain it', async () => {
+      const perk = await perks.putPerk();
+      const [one, other] = [
+        await perks.putCollection([aGroup('A', 1, [perk, 1]), aGroup('B', 2, [perk, 1])]),
+        await perks.putCollection([aGroup('A', 1, [perk, 1])]),
+      ];
+      expect(await find('perk-collections', `perk_id=${perk}`)).toEqual([one, other].sort());
+      expect(await find('perk-collections', `perk_id=${perk}&owner=nobody`)).toEqual([]);
+      const first = await read(`/admin/perk-collections?perk_id=${perk}&limit=1`);
+      expect(first.next_cursor).not.toBeNull();
+      expect(await find('perk-collections', 'perk_id=none')).toEqual([]);
+      expect((await read('/admin/perk-collections?perk_id=a%20b', 400)).errors[0].field).toBe('perk_id');
+    });
+
     it('cannot be deleted while a collection contains it, and then disappears everywhere', async () => {
       const perk = await perks.putPerk();
       const collection = await perks.putCollection([aGroup('A', 1, [perk, 1])]);

@@ -6,6 +6,7 @@ import {
   ApiGetResource,
   ApiOwner,
   ApiPage,
+  ApiPerk,
   ApiPutResource,
   ApiSearch,
   CallerIdPipe,
@@ -26,6 +27,7 @@ export class CampaignsController {
   @ApiOperation({ summary: 'List the campaigns of all accounts' })
   @ApiSearch('the id or name')
   @ApiOwner()
+  @ApiPerk()
   @ApiPage(CampaignResource, 'Ordered by id')
   listStoredCampaigns(@Query() query: ListQuery): Promise<Page<CampaignResource>> {
     return this.campaigns.list(query);

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { AccountDirectory, PerkDirectory } from '@perkway/directory';
 import { TRACKING_EVENT_VERSION } from '@perkway/domain';
 import {
+  idFilterOf,
   listResources,
   lockRow,
   KeysetPaginator,
@@ -34,12 +35,14 @@ export class CampaignsService {
 
   /** Lists campaigns by id, in the order of `collate "C"`. @throws ApiError VALIDATION_FAILED */
   list(query: ListQuery): Promise<Page<CampaignResource>> {
+    const perk = idFilterOf(query, 'perk_id');
     return listResources<CampaignEntity, CampaignResource>(this.dataSource, this.pages, query, {
       name: 'campaigns',
       select: 'select * from campaigns',
       id: 'id collate "C"',
       search: ['id', 'name'],
       owner: 'owner',
+      filter: (where) => perk !== undefined && where.and`${perk} = any(incentives)`,
       toItem: toResource,
     });
   }

@@ -966,6 +966,7 @@ describe('an operator', () => {
     await screenshot(page, 'accounts-ordered');
     await page.setViewportSize({ width: 360, height: 740 });
     expect(await scrollsSideways(page)).toBe(false);
+    expect(await page.getByText('Scroll sideways to see all columns').count()).toBe(0);
     await screenshot(page, 'accounts-ordered-360');
     await page.getByText(/^\d+ accounts$/).waitFor();
     await page.getByLabel('Search').fill(theirs);
@@ -1224,6 +1225,47 @@ describe('an operator', () => {
     await page.getByRole('link', { name: 'Harbour voucher' }).waitFor({ state: 'detached' });
     await page.getByRole('link', { name: account }).click();
     await page.getByRole('heading', { level: 1, name: `Name of ${account}` }).waitFor();
+  }, 120_000);
+
+  it('sees what uses an object before deleting it', async () => {
+    const { account, collection, campaign, perks, pool } = stage.mine;
+    const limit = `used-${randomUUID().slice(0, 8)}`;
+    const limits = stage.fleet.admin('gift-cards');
+    const body = {
+      owner: account,
+      links: 5_000,
+      period: 'year',
+      only: { pool_id: pool, campaign_id: campaign },
+    };
+    await limits.put(`/admin/limits/${limit}`).send(body).expect(200);
+    const page = await stage.signIn(context, ADMIN_KEY, `/catalogue/perks/${perks[0]}`);
+    const usedIn = page.locator('section', { has: page.getByRole('heading', { name: 'Used in' }) });
+    await usedIn.getByRole('link', { name: collection, exact: true }).waitFor();
+    await usedIn.getByRole('link', { name: 'Harbour spring', exact: true }).waitFor();
+    expect(await usedIn.innerText()).not.toContain('Foreign');
+    await button(page, 'Delete').click();
+    const confirm = page.getByRole('alertdialog');
+    await confirm.getByRole('link', { name: collection, exact: true }).waitFor();
+    expect(await violations(page)).toEqual([]);
+    await screenshot(page, 'delete-used-perk');
+    await button(page, 'Go back').click();
+    await page.setViewportSize({ width: 360, height: 740 });
+    expect(await scrollsSideways(page)).toBe(false);
+    await page.setViewportSize({ width: 1280, height: 900 });
+    expect(await violations(page)).toEqual([]);
+    await screenshot(page, 'perk-used-in');
+
+    await stage.goto(page, '/catalogue/categories/7');
+    await usedIn.getByRole('link', { name: 'Harbour offer 1', exact: true }).waitFor();
+    for (const path of [`/pools/${pool}`, `/campaign-editor/${campaign}`]) {
+      await stage.goto(page, path);
+      await usedIn.getByRole('link', { name: limit }).waitFor();
+      // This limit counts every pool and campaign.
+      expect(await usedIn.getByRole('link').allInnerTexts()).not.toContain('harbour-month');
+    }
+    await usedIn.getByRole('link', { name: limit }).click();
+    await page.getByRole('heading', { level: 1, name: limit }).waitFor();
+    await limits.delete(`/admin/limits/${limit}`).expect(204);
   }, 120_000);
 
   it('loads single-use codes of a perk from a file, and pasted ones', async () => {

@@ -1173,6 +1173,7 @@ export const texts = {
     deleteTitle: 'Delete this?',
     deleteText: (id: string) => `“${id}” is deleted at once. This cannot be undone.`,
     deleted: 'Deleted',
+    usedIn: 'Used in',
     yaml: 'YAML',
     yamlHint:
       'The same as in the form, in the format of the catalogue files. Members that the form does not show stay as they are.',
@@ -1304,7 +1305,6 @@ export const texts = {
       `${areMore ? 'The first ' : ''}${shown} ${pluralOf(count, 'account', 'accounts')}`,
     listNote:
       'Tracked events, with bots. The last 7 days include the current hour and are compared with the 7 days before.',
-    settingsChanged: 'Settings changed',
     noEvents: 'None in two weeks',
     settings: 'Settings',
     holdings: 'Resources',
@@ -1383,6 +1383,8 @@ export const texts = {
   catalogue: {
     intro: 'Perks, their categories, and the collections that accounts show.',
     perks: 'Perks',
+    perkInUse: 'A perk can be deleted once no collection has it. Campaigns go on without it.',
+    categoryInUse: 'A category can be deleted once no perk has it.',
     categories: 'Categories',
     collections: 'Collections',
     import: 'Import',

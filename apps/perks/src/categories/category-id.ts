@@ -8,9 +8,9 @@ const isCategoryId = (id: number): boolean => Number.isInteger(id) && id >= 1 &&
 export const readCategoryId = (text: string): number | undefined =>
   /^\d{1,10}$/.test(text) && isCategoryId(Number(text)) ? Number(text) : undefined;
 
-/** Parses the category id of a path. @throws ApiError VALIDATION_FAILED */
-export function requireCategoryId(text: string): number {
+/** Parses a category id. @throws ApiError VALIDATION_FAILED naming the field */
+export function requireCategoryId(text: string, field = 'id'): number {
   const id = readCategoryId(text);
-  if (id === undefined) throw invalidField('id', `must be an integer from 1 to ${MAX_CATEGORY_ID}`);
+  if (id === undefined) throw invalidField(field, `must be an integer from 1 to ${MAX_CATEGORY_ID}`);
   return id;
 }

@@ -6,6 +6,7 @@ import {
   ApiGetResource,
   ApiOwner,
   ApiPage,
+  ApiPerk,
   ApiPutResource,
   ApiSearch,
   CallerIdPipe,
@@ -26,6 +27,7 @@ export class CollectionManagementController {
   @ApiOperation({ summary: 'List the collections of all accounts' })
   @ApiSearch('the id')
   @ApiOwner()
+  @ApiPerk()
   @ApiPage(CollectionResource, 'Sorted by id')
   listStoredPerkCollections(@Query() query: ListQuery): Promise<Page<CollectionResource>> {
     return this.collections.list(query);

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { AccountDirectory } from '@perkway/directory';
 import { invalidField } from '@perkway/domain';
 import {
+  idFilterOf,
   listResources,
   KeysetPaginator,
   upsertResource,
@@ -63,12 +64,16 @@ export class CollectionManagementService {
 
   /** Returns a page sorted by id. @throws ApiError VALIDATION_FAILED */
   list(query: ListQuery): Promise<Page<CollectionResource>> {
+    const perk = idFilterOf(query, 'perk_id');
     return listResources<CollectionRow, CollectionResource>(this.dataSource, this.pages, query, {
       name: 'perk-collections',
       select: SELECT,
       id: 'c.id',
       search: ['c.id'],
       owner: 'c.owner',
+      filter: (where) =>
+        perk !== undefined &&
+        where.and`c.id in (select collection_id from group_perks where perk_id = ${perk})`,
       toItem: toResource,
     });
   }

@@ -1,5 +1,5 @@
 import { Body, Controller, Delete, Get, Param, Put, Query } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { Roles } from '@perkway/auth';
 import {
   ApiDeleteResource,
@@ -13,6 +13,7 @@ import {
   type ListQuery,
   type Page,
 } from '@perkway/platform';
+import { MAX_CATEGORY_ID } from '../categories/category-id.js';
 import { PerkResource, PutPerkDto } from './perk.dto.js';
 import { PerksService } from './perks.service.js';
 
@@ -26,6 +27,12 @@ export class AdminPerksController {
   @ApiOperation({ summary: 'List all perks' })
   @ApiSearch('the id or title')
   @ApiIds()
+  @ApiQuery({
+    name: 'category_id',
+    required: false,
+    description: 'Only perks of this category',
+    schema: { type: 'integer', minimum: 1, maximum: MAX_CATEGORY_ID },
+  })
   @ApiPage(PerkResource, 'Sorted by id')
   listStoredPerks(@Query() query: ListQuery): Promise<Page<PerkResource>> {
     return this.perks.list(query);

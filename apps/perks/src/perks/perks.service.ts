@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { inUse, invalidField, TRACKING_EVENT_VERSION } from '@perkway/domain';
+import { inUse, invalidField, lastOf, TRACKING_EVENT_VERSION } from '@perkway/domain';
 import {
   cleanTranslations,
   idsOf,
@@ -18,6 +18,7 @@ import { DataSource, type EntityManager } from 'typeorm';
 import { CatalogWriter } from '../catalog/catalog-writer.js';
 import { PERK_TEXTS } from '../catalog/collection.js';
 import { touchCollections } from '../catalog/touch-collections.js';
+import { requireCategoryId } from '../categories/category-id.js';
 import type { PerkResource, PutPerkDto } from './perk.dto.js';
 import { PerkEntity } from './perk.entity.js';
 
@@ -72,11 +73,16 @@ export class PerksService {
 
   /** Returns a page sorted by id. @throws ApiError VALIDATION_FAILED */
   list(query: ListQuery): Promise<Page<PerkResource>> {
+    const given = lastOf(query['category_id']);
+    const category = given === undefined ? undefined : requireCategoryId(String(given), 'category_id');
     return listResources<PerkRow, PerkResource>(this.dataSource, this.pages, query, {
       name: 'perks',
       select: SELECT,
       search: ['id', 'title'],
       ids: idsOf(query),
+      filter: (where) =>
+        category !== undefined &&
+        where.and`p.id in (select perk_id from perk_categories where category_id = ${category})`,
       toItem: toResource,
     });
   }

@@ -17,10 +17,10 @@ export function searchOf(query: ListQuery): string | undefined {
   return given;
 }
 
-/** Returns the `owner` of a list. @throws ApiError VALIDATION_FAILED */
-export function ownerOf(query: ListQuery): string | undefined {
-  const given = lastOf(query['owner']);
-  return given === undefined ? undefined : requireCallerId(given, 'owner');
+/** Returns a filter of a list that is an id, such as `owner`. @throws ApiError VALIDATION_FAILED */
+export function idFilterOf(query: ListQuery, name: string): string | undefined {
+  const given = lastOf(query[name]);
+  return given === undefined ? undefined : requireCallerId(given, name);
 }
 
 /** Returns the `ids` of a list. @throws ApiError VALIDATION_FAILED */
@@ -48,6 +48,14 @@ export const ApiIds = () =>
     required: false,
     description: `Only items with these ids, at most ${MAX_IDS}, separated by commas`,
     schema: { type: 'string', maxLength: MAX_IDS * 101 - 1 },
+  });
+
+export const ApiPerk = () =>
+  ApiQuery({
+    name: 'perk_id',
+    required: false,
+    description: 'Only items that contain this perk',
+    schema: { type: 'string', pattern: CALLER_ID_PATTERN },
   });
 
 export const ApiOwner = () =>

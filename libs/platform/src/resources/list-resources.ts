@@ -1,5 +1,5 @@
 import { Conditions } from '../pagination/conditions.js';
-import { ownerOf, searchOf } from '../pagination/filters.js';
+import { idFilterOf, searchOf } from '../pagination/filters.js';
 import type { ListQuery, Page, KeysetPaginator } from '../pagination/keyset-paginator.js';
 
 /** The list of all resources of one kind in the management API. */
@@ -16,6 +16,8 @@ export interface ResourceList<Row, Item> {
   owner?: string;
   /** Only these ids. */
   ids?: string[];
+  /** Adds conditions of this kind. */
+  filter?: (where: Conditions) => void;
   toItem: (row: Row) => Item;
 }
 
@@ -24,13 +26,14 @@ export async function listResources<Row extends { id: string | number }, Item>(
   database: { query<T>(sql: string, parameters: unknown[]): Promise<T> },
   pages: KeysetPaginator,
   query: ListQuery,
-  { name, select, id = 'id', search, owner, ids, toItem }: ResourceList<Row, Item>,
+  { name, select, id = 'id', search, owner, ids, filter, toItem }: ResourceList<Row, Item>,
 ): Promise<Page<Item>> {
   const page = pages.request<[id: string | number]>({ name }, query);
   const where = new Conditions().search(searchOf(query), ...search);
-  const wanted = owner && ownerOf(query);
+  const wanted = owner && idFilterOf(query, 'owner');
   if (wanted) where.equal(owner, wanted);
   if (ids) where.anyOf(id, ids);
+  filter?.(where);
   if (page.after) where.after(id, page.after[0]);
   const rows = await database.query<Row[]>(
     `${select} where ${where} order by ${id} limit ${where.bind(page.rows)}`,

@@ -25,10 +25,14 @@ interface Page<T> {
   data: T[];
   next_cursor: string | null;
 }
-interface Query {
+export interface Query {
   q?: string;
   /** For kinds that belong to an account. */
   owner?: string;
+  /** For collections and campaigns: those that contain the perk. */
+  perk_id?: string;
+  /** For perks: those of the category. */
+  category_id?: number;
   limit?: number;
   cursor?: string;
 }
@@ -159,17 +163,18 @@ export const keyOf = ({ name }: Pick<Kind, 'name'>) => [LISTED, name];
 
 const FOUND_PER_PAGE = 50;
 /** Reads the matches page by page, for a search field. */
-export const useFound = <T, B>(
-  kind: Kind<T, B>,
-  { q = '', owner = '', limit = FOUND_PER_PAGE }: Query,
-  enabled = true,
-) =>
+export const useFound = <T, B>(kind: Kind<T, B>, query: Query, enabled = true) =>
   useInfiniteQuery({
     enabled,
-    queryKey: [...keyOf(kind), 'found', q, owner, limit],
+    queryKey: [...keyOf(kind), 'found', query],
     initialPageParam: '',
     queryFn: ({ pageParam: cursor, signal }) =>
-      responseOf(kind.list({ q, limit, ...(owner && { owner }), ...(cursor && { cursor }) }, { signal })),
+      responseOf(
+        kind.list(
+          { limit: FOUND_PER_PAGE, ...query, owner: query.owner || undefined, ...(cursor && { cursor }) },
+          { signal },
+        ),
+      ),
     getNextPageParam: ({ next_cursor }) => next_cursor,
     placeholderData: (before) => before,
   });

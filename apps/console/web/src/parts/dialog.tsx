@@ -107,6 +107,8 @@ export function DialogForm({ action, isDanger, back, onSubmit, isReview, childre
 interface ConfirmProps {
   title: string;
   text: ReactNode;
+  /** Shown below the text. */
+  children?: ReactNode;
   action: string;
   isOpen: boolean;
   onClose: () => void;
@@ -114,7 +116,7 @@ interface ConfirmProps {
 }
 
 /** Asks before an irreversible action; an error stays visible. */
-export function Confirm({ title, text, action, isOpen, onClose, onConfirm }: ConfirmProps) {
+export function Confirm({ title, text, children, action, isOpen, onClose, onConfirm }: ConfirmProps) {
   const { error, isBusy, clear, run } = useAction(async () => {
     await onConfirm();
     onClose();
@@ -126,6 +128,7 @@ export function Confirm({ title, text, action, isOpen, onClose, onConfirm }: Con
   return (
     <Dialog title={title} isOpen={isOpen} onClose={close} isAlert>
       <p>{text}</p>
+      {children}
       {error && (
         <p className="field-error" role="alert">
           {error.message}

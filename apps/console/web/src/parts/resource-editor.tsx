@@ -50,6 +50,8 @@ interface Props<T, D, B> extends EditorProps {
   preview?: (draft: D) => ReactNode;
   /** The members of the body, for kinds that can also be edited as YAML. `toDraft` then accepts a body too. */
   shape?: Shape;
+  /** What uses a stored resource, which is shown before it is deleted. */
+  usedIn?: (stored: T) => ReactNode;
 }
 
 /** YAML as typed. */
@@ -175,6 +177,7 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
       onTyped={(text, body, problem) => edit(body ? toDraft(body as unknown as T) : draft, { text, problem })}
     />
   );
+  const usedIn = stored && props.usedIn?.(stored.body);
   const editor = (content: () => ReactNode) => () => (
     <div className={props.preview ? 'editor' : undefined}>
       <Card>
@@ -274,6 +277,7 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
           tabs={tabs}
         />
       )}
+      {usedIn && <Card title={t.usedIn}>{usedIn}</Card>}
       {unsaved.dialog}
       <Confirm
         title={t.deleteTitle}
@@ -281,6 +285,7 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
         action={texts.delete}
         isOpen={isDeleting}
         onClose={() => setDeleting(false)}
+        children={usedIn}
         onConfirm={async () => {
           await responseOf(kind.remove!(id!, stored?.etag ?? undefined));
           unsaved.ref.current = false;

@@ -126,7 +126,7 @@ export default function Accounts() {
                       },
                     },
                     {
-                      name: t.settingsChanged,
+                      name: texts.editor.changed,
                       sortBy: ({ updated_at }) => updated_at,
                       cell: ({ updated_at }) => <span className="nowrap">{formatMoment(updated_at)}</span>,
                     },

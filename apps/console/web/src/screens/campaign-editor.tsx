@@ -13,6 +13,7 @@ import { PerkName, PerkPicker } from '../parts/perk-picker';
 import { ResourceEditor } from '../parts/resource-editor';
 import { ResourceList } from '../parts/resource-list';
 import { Screen } from '../parts/screen';
+import { LimitsOf } from '../parts/used-in';
 import { slugOf } from '../slug';
 import { texts } from '../texts';
 
@@ -74,6 +75,7 @@ function Editor({ campaignId }: { campaignId: string }) {
         toDraft={(stored) => ({ ...BLANK, ...bodyOf<PutCampaign>(stored) })}
         toBody={(campaign) => campaign}
         shape={SHAPES.campaigns}
+        usedIn={({ id, owner }) => <LimitsOf owner={owner} isOf={(only) => only.campaign_id === id} />}
         fields={(draft, change, errorOf) => (
           <>
             <TextField

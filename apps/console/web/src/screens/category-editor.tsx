@@ -1,9 +1,10 @@
 import { SHAPES } from '@perkway/catalogue/shapes';
-import { bodyOf, CATEGORIES, useAll } from '../api/managed';
+import { bodyOf, CATEGORIES, PERKS, useAll } from '../api/managed';
 import type { Category, PutCategory } from '../api/types';
 import { TextField } from '../parts/fields';
 import { ResourceEditor, type EditorProps } from '../parts/resource-editor';
 import { OwnTranslations } from '../parts/translations';
+import { UsedIn } from '../parts/used-in';
 import { followedSlug } from '../slug';
 import { texts } from '../texts';
 
@@ -27,6 +28,9 @@ export default function CategoryEditor({ id, onSaved, onDeleted, onNamed }: Edit
       onDeleted={onDeleted}
       nameOf={(stored) => stored.name}
       onNamed={onNamed}
+      usedIn={(stored) => (
+        <UsedIn kinds={[PERKS]} query={{ category_id: stored.id }} note={t.categoryInUse} />
+      )}
       fields={({ name, slug, translations }, change, errorOf) => (
         <>
           <TextField

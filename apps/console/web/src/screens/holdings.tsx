@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
-import { Fragment } from 'react';
 import { Link } from 'react-router';
 import { get } from '../api/http';
-import { CAMPAIGNS, COLLECTIONS, LIMITS, pathOf, POOLS, useFound, type Kind } from '../api/managed';
+import { CAMPAIGNS, COLLECTIONS, LIMITS, POOLS, type Kind } from '../api/managed';
 import type { WebhookState } from '../api/types';
 import { Loaded } from '../parts/loaded';
+import { ResourceLinks } from '../parts/resource-links';
 import { Card } from '../parts/screen';
 import { Table } from '../parts/table';
 import { texts } from '../texts';
@@ -36,7 +36,10 @@ export function Holdings({ accountId }: { accountId: string }) {
                 <Link to={`${listPath}?owner=${encodeURIComponent(accountId)}`}>{label}</Link>
               ),
             },
-            { name: t.first, cell: (kind) => <First kind={kind} accountId={accountId} /> },
+            {
+              name: t.first,
+              cell: (kind) => <ResourceLinks kind={kind} query={{ owner: accountId, limit: SHOWN }} />,
+            },
             {
               name: texts.rewardLinks.action,
               cell: ({ label, path }) => (
@@ -69,28 +72,5 @@ export function Holdings({ accountId }: { accountId: string }) {
         </Loaded>
       </Card>
     </>
-  );
-}
-
-function First({ kind, accountId }: { kind: Kind; accountId: string }) {
-  const found = useFound(kind, { owner: accountId, limit: SHOWN });
-  return (
-    <Loaded query={found} lines={1}>
-      {({ pages }) => {
-        const items = pages[0]?.data ?? [];
-        if (items.length === 0) return <span className="hint">{texts.none}</span>;
-        return (
-          <>
-            {items.map((item, index) => (
-              <Fragment key={item.id}>
-                {index > 0 && ', '}
-                <Link to={pathOf(kind, item.id)}>{kind.nameOf(item)}</Link>
-              </Fragment>
-            ))}
-            {found.hasNextPage && ', …'}
-          </>
-        );
-      }}
-    </Loaded>
   );
 }

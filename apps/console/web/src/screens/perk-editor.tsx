@@ -2,13 +2,22 @@ import { placesOf } from '@perkway/catalogue/places';
 import { PERK_TEXTS } from '@perkway/catalogue/resources';
 import { PERK_SHAPE } from '@perkway/catalogue/shapes';
 import { useState } from 'react';
-import { bodyOf, CATEGORIES, PERKS, useAll } from '../api/managed';
+import {
+  bodyOf,
+  CAMPAIGNS,
+  CATEGORIES,
+  COLLECTIONS,
+  PERKS,
+  useAll,
+  type Kind as Resources,
+} from '../api/managed';
 import type { PutPerk, StoredPerk } from '../api/types';
 import { CheckField, FieldGroup, SelectField, TextArea, TextField } from '../parts/fields';
 import { PerkCard } from '../parts/perk-card';
 import { PerkPicture } from '../parts/perk-picture';
 import { ResourceEditor, type EditorProps } from '../parts/resource-editor';
 import { OwnTranslations } from '../parts/translations';
+import { UsedIn } from '../parts/used-in';
 import { followedSlug, slugOf } from '../slug';
 import { texts } from '../texts';
 import { CouponCodes } from './coupon-codes';
@@ -16,6 +25,8 @@ import { CouponCodes } from './coupon-codes';
 const t = texts.catalogue;
 type Kind = keyof typeof texts.perks.kinds;
 type Places = NonNullable<PutPerk['locations']>;
+
+const USERS: Resources[] = [COLLECTIONS, CAMPAIGNS];
 
 const BLANK: PutPerk = {
   title: '',
@@ -76,6 +87,7 @@ export default function PerkEditor({ id, onSaved, onDeleted, onNamed }: EditorPr
         onDeleted={onDeleted}
         nameOf={(stored) => stored.title}
         onNamed={onNamed}
+        usedIn={(stored) => <UsedIn kinds={USERS} query={{ perk_id: stored.id }} note={t.perkInUse} />}
         preview={(draft) => (
           <PerkCard
             title={draft.title}

@@ -15,6 +15,7 @@ import { LogoField } from '../parts/logo-field';
 import { Card, Screen } from '../parts/screen';
 import { ResourceEditor } from '../parts/resource-editor';
 import { Table } from '../parts/table';
+import { LimitsOf } from '../parts/used-in';
 import { texts } from '../texts';
 import { CardLoads } from './card-loads';
 import { Withdrawals } from './withdrawals';
@@ -75,6 +76,7 @@ function Pool({ id }: { id: string | null }) {
         nameOf={({ product }) => product?.name ?? ''}
         onNamed={setName}
         onMissing={() => setMissing(true)}
+        usedIn={({ id, owner }) => <LimitsOf owner={owner} isOf={(only) => only.pool_id === id} />}
         makeId={() => newId}
         idHint={t.idHint}
         blank={BLANK}

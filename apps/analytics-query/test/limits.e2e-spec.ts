@@ -166,6 +166,66 @@ describe('dry-run queries', () => {
   });
 });
 
+describe('three accounts that query at the same time', () => {
+  onOnePostgres('wait neither for the connections nor for the cooldown of each other', async () => {
+    const shared = await analyticsStack({ READER_POOL_SIZE: '6', QUERY_CONCURRENCY: '6' });
+    const [heavy, other, active] = [anAccountId(), anAccountId(), anAccountId()];
+    const read = (account: string, dimension: string) =>
+      shared.as(account).load({ dimensions: [`perk_clicks.${dimension}`], limit: 7 });
+    const blocked = async () => {
+      const [row] = await shared.database.query<{ queries: number; shortest: number }>(
+        `select count(*)::int as queries,
+           coalesce(extract(epoch from clock_timestamp() - max(xact_start)), 0)::float as shortest
+         from pg_stat_activity
+         where datname = current_database() and application_name = 'analytics-query-reader' and wait_event_type = 'Lock'`,
+      );
+      return row!;
+    };
+    const untilBlocked = (queries: number, seconds: number) =>
+      waitFor(async () => {
+        const now = await blocked();
+        expect(now.queries).toBe(queries);
+        expect(now.shortest).toBeGreaterThan(seconds);
+      }, `${queries} queries that are blocked for ${seconds} s`);
+    const blocker = new pg.Client(shared.database.urls.admin);
+    await blocker.connect();
+    try {
+      await shared.publisher.events(click(heavy), click(other), click(active));
+      await waitFor(
+        async () => expect(await shared.as(active).count('perk_clicks.count')).toBe(1),
+        'the events',
+      );
+      // Only one month: every transaction locks the whole table for a moment.
+      const [stored] = await shared.database.query<{ month: string }>(
+        'select tableoid::regclass::text as month from tracking_events limit 1',
+      );
+      await blocker.query(`begin; lock table analytics.${stored!.month} in access exclusive mode`);
+      const requested = ['journey_id', 'perk_id', 'collection_id'].map((name) => read(heavy, name));
+      await untilBlocked(3, 0);
+      requested.push(...['utm_source', 'utm_medium', 'utm_campaign'].map((name) => read(heavy, name)));
+      // Leads to the longest cooldown. The heavy account gets no more than half of the connections.
+      await untilBlocked(3, 2.5);
+      // The second request uses no database, so it is certainly a small query.
+      for (let call = 0; call < 3; call += 1)
+        expect((await shared.as(active).get('/cubejs-api/v1/meta')).status).toBe(200);
+      requested.push(read(other, 'journey_id'));
+      // Long enough to make this a heavy query, but too short for a cooldown.
+      await untilBlocked(4, 0.05);
+      await blocker.query('rollback');
+      for (const { status } of await Promise.all(requested)) expect(status).toBe(200);
+
+      let isCooling = true;
+      const cooling = read(heavy, 'journey_id').finally(() => (isCooling = false));
+      for (let call = 0; call < 3; call += 1) expect((await read(other, 'journey_id')).status).toBe(200);
+      expect(isCooling).toBe(true);
+      expect((await cooling).status).toBe(200);
+    } finally {
+      await blocker.end();
+      await shared.close();
+    }
+  });
+});
+
 describe('attribute names', () => {
   it('work in queries even if /v1/meta does not list them, and those of keyed calls are listed first', async () => {
     const account = anAccountId();

@@ -19,6 +19,8 @@ const CLIENT_SPEC = 'libs/client/test/client.spec.ts';
 const CREATE_PERKWAY = 'libs/client/src/create-perkway.ts';
 const ROLLUPS = 'apps/analytics-query/src/maintenance/rollup-refresher.ts';
 const ROLLUPS_SPEC = 'apps/analytics-query/test/rollups.e2e-spec.ts';
+const SCHEDULER = 'apps/analytics-query/src/reader/query-scheduler.ts';
+const LIMITS_SPEC = 'apps/analytics-query/test/limits.e2e-spec.ts';
 const RELAY_SPEC = 'libs/tracking/src/relay.spec.ts';
 const TRACKING_SPEC = 'libs/tracking/test/tracking.e2e-spec.ts';
 
@@ -230,6 +232,21 @@ export const FAULTS: readonly Fault[] = [
     replacement: 'if (start <= closed)',
     spec: ROLLUPS_SPEC,
     test: 'the rollup watermark',
+  },
+  {
+    file: SCHEDULER,
+    search: 'account.cooldownUntil = Math.max(account.cooldownUntil, now + cooldownMs);',
+    replacement:
+      'for (const each of this.accounts.values()) each.cooldownUntil = Math.max(each.cooldownUntil, now + cooldownMs);',
+    spec: LIMITS_SPEC,
+    test: 'cooldown of each other',
+  },
+  {
+    file: SCHEDULER,
+    search: ' || (running > 0 && free <= running)',
+    replacement: '',
+    spec: LIMITS_SPEC,
+    test: 'cooldown of each other',
   },
 
   // CSV files

@@ -70,8 +70,20 @@ describe('docker/compose.yaml', () => {
       read_only: true,
       cap_drop: ['ALL'],
       security_opt: ['no-new-privileges:true'],
-      logging: { options: { 'max-size': expect.any(String), 'max-file': expect.any(String) } },
       image: expect.stringMatching(/:[^:/]+$/),
+    });
+  });
+
+  it.each(Object.keys(services))('limits the logs and the memory of %s', (name) => {
+    expect(services[name]).toMatchObject({
+      logging: {
+        driver: 'json-file',
+        options: {
+          'max-size': expect.stringMatching(/^[1-9]\d*[km]$/),
+          'max-file': expect.stringMatching(/^[1-9]\d*$/),
+        },
+      },
+      mem_limit: expect.stringMatching(/^[1-9]\d*[mg]$/),
     });
   });
 
@@ -79,10 +91,6 @@ describe('docker/compose.yaml', () => {
     const published = Object.entries(services).filter(([, { ports }]) => ports);
     expect(published.map(([name]) => name).sort()).toEqual(['grafana', 'prometheus', 'proxy']);
     for (const [, { ports }] of published) expect(ports).toEqual([expect.stringContaining('127.0.0.1:')]);
-  });
-
-  it.each(['database', 'broker', ...APP_FOLDERS])('limits the memory of %s', (name) => {
-    expect(services[name]).toMatchObject({ mem_limit: expect.any(String) });
   });
 
   it("builds with the certificates of PERKWAY_CA, also from the caller's folder", () => {

@@ -1,6 +1,7 @@
 import { request as httpRequest } from 'node:http';
 import { waitFor } from '@perkway/testing';
 import pg from 'pg';
+import { AccountModels } from '../src/reader/account-models.js';
 import { anAccountId, analyticsStack, click, event, onOnePostgres, type Stack } from './support.js';
 
 let stack: Stack;
@@ -222,6 +223,21 @@ describe('three accounts that query at the same time', () => {
     } finally {
       await blocker.end();
       await shared.close();
+    }
+  });
+});
+
+describe('/v1/meta', () => {
+  it('is built once for all requests of an account', async () => {
+    const account = anAccountId();
+    const get = async () => (await stack.as(account).get('/cubejs-api/v1/meta')).body.cubes as unknown;
+    const modelOf = jest.spyOn(stack.app.app.get(AccountModels), 'modelOf');
+    try {
+      const first = await get();
+      expect(await get()).toEqual(first);
+      expect(modelOf).toHaveBeenCalledTimes(1);
+    } finally {
+      modelOf.mockRestore();
     }
   });
 });

@@ -248,6 +248,13 @@ export const FAULTS: readonly Fault[] = [
     spec: LIMITS_SPEC,
     test: 'cooldown of each other',
   },
+  {
+    file: 'apps/analytics-query/src/api/load.service.ts',
+    search: 'return this.metaBodies.get(',
+    replacement: 'return new MetaBodies().get(',
+    spec: LIMITS_SPEC,
+    test: 'is built once',
+  },
 
   // CSV files
   {

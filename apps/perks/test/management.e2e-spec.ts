@@ -87,6 +87,23 @@ describe('the management API', () => {
       await refused(path, { ...valid, translations: [] }, 'translations');
     });
 
+    it.each([
+      ['"__proto__":{"x":1}', '__proto__'],
+      ['"\\u005f_proto__":[]', '__proto__'],
+      ['"constructor":{"prototype":{"x":1}}', 'constructor'],
+      ['"translations":{"fr":{"name":"Voyage","__proto__":{}}}', 'translations.fr.__proto__'],
+    ])('rejects %s like any unknown member', async (member, field) => {
+      const { status, body } = await http(perks.app, perks.admin)
+        .put('/admin/categories/14')
+        .set('Content-Type', 'application/json')
+        .send(`{"slug":"travel","name":"Travel",${member}}`);
+      expect([status, body.code, body.errors]).toEqual([
+        400,
+        'VALIDATION_FAILED',
+        [{ field, message: 'is unknown' }],
+      ]);
+    });
+
     it('rejects the slug of another category', async () => {
       await perks.putCategory(12, { slug: 'taken' });
       expect(await refused('/admin/categories/13', { slug: 'taken', name: 'X' }, 'slug')).toContain('12');

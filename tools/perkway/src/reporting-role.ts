@@ -54,15 +54,18 @@ async function roleOf(client: pg.Client, account: string): Promise<string | unde
   });
 }
 
-/**
- * Limits temporary files, and revokes what any role may write by default: large objects, and messages in the WAL. Only a
- * superuser can; others find the SQL in docs/bi-tools.md.
- */
-async function limitWrites(client: pg.Client, role: string): Promise<void> {
+async function isSuperuser(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ super: boolean }>(
     'select rolsuper as super from pg_roles where rolname = current_user',
   );
-  if (!rows[0]!.super) return;
+  return rows[0]!.super;
+}
+
+/**
+ * Limits temporary files, and revokes what any role may write by default: large objects, and messages in the WAL. Only a
+ * superuser can.
+ */
+async function limitWrites(client: pg.Client, role: string): Promise<void> {
   await client.query(`alter role ${role} set temp_file_limit = '${REPORTING.tempFileLimit}'`);
   const { rows: functions } = await client.query<{ name: string }>(
     `select p.oid::regprocedure as name from pg_proc p
@@ -107,7 +110,7 @@ async function createOrReset(client: pg.Client, account: string, password: strin
   await client.query(`grant ${REPORTING.group} to ${role} with inherit true, set false`);
   // Lets the app terminate queries that run too long.
   await client.query(`grant ${role} to ${OWNER} with inherit true, set false`);
-  await limitWrites(client, role);
+  if (await isSuperuser(client)) await limitWrites(client, role);
   await closeOtherDatabases(client);
   if (!known)
     await actingAs(client, OWNER, () =>
@@ -162,5 +165,10 @@ await runCommand(async () => {
     if (values.file) writeFileSync(values.file, `${url.href}\n`, { mode: 0o600, flag: 'wx' });
     await client.query('commit');
     process.stdout.write(values.file ? `Written to ${values.file}.\n` : `${url.href}\n`);
+    // Not to standard output, where scripts read the URL.
+    if (!(await isSuperuser(client)))
+      process.stderr.write(
+        `Until a superuser runs the SQL of docs/bi-tools.md for ${role}, this role can use other databases for seconds, and write temporary files, large objects and WAL messages without limit.\n`,
+      );
   });
 });

@@ -6,6 +6,7 @@ import {
   type TrackingEvent,
   type TrackingMessage,
 } from '@perkway/domain';
+import { http } from './http.js';
 import type { LaunchedApp } from './launch-app.js';
 import type { TestDatabase } from './test-database.js';
 import { waitFor } from './wait-for.js';
@@ -70,8 +71,11 @@ export async function trackedEvents(natsUrl: string): Promise<TrackingEvent[]> {
 }
 
 /** Waits until an app has found the stream. Before that its events go through the outbox. */
-export const untilTracking = ({ logs }: Pick<LaunchedApp, 'logs'>): Promise<void> =>
-  waitFor(() => logs.some((line) => line.includes('tracking stream accepts events')), 'the tracking stream');
+export const untilTracking = (app: Pick<LaunchedApp, 'url'>): Promise<void> =>
+  waitFor(
+    async () => /^tracking_breaker_open\{.*\} 0$/m.test((await http(app).get('/metrics')).text),
+    'the tracking stream',
+  );
 
 /** Waits until the relay has published everything in an app's outbox. */
 export const untilRelayed = (database: Pick<TestDatabase, 'query'>): Promise<void> =>

@@ -1,16 +1,16 @@
-import { codesFromCsv } from '../web/src/import/ids-from-csv';
+import { columnFromCsv } from '../web/src/import/ids-from-csv';
 
-describe('codesFromCsv', () => {
+describe('columnFromCsv', () => {
   it('reads the column with the header, however it is capitalized', () => {
-    expect(codesFromCsv('id,Code\n1,A\n2,B\n')).toEqual(['A', 'B']);
-    expect(codesFromCsv('Code\nA\n')).toEqual(['A']);
+    expect(columnFromCsv('id,Code\n1,A\n2,B\n', 'code')).toEqual(['A', 'B']);
+    expect(columnFromCsv('Code\nA\n', 'code')).toEqual(['A']);
   });
 
   it('takes every line of a file of one column without the header', () => {
-    expect(codesFromCsv('A\nB\n')).toEqual(['A', 'B']);
+    expect(columnFromCsv('A\nB\n', 'code')).toEqual(['A', 'B']);
   });
 
   it('rejects several columns without the header', () => {
-    expect(() => codesFromCsv('id,voucher\n1,A\n')).toThrow('"code"');
+    expect(() => columnFromCsv('id,voucher\n1,A\n', 'code')).toThrow('"code"');
   });
 });

@@ -78,6 +78,8 @@ async function insertClicksOfLastMonth(): Promise<void> {
   );
 }
 
+const file = (name: string, text: string) => ({ name, mimeType: 'text/csv', buffer: Buffer.from(text) });
+
 describe('a marketing manager', () => {
   it('finds the best perk of last month and downloads its numbers', async () => {
     await insertClicksOfLastMonth();
@@ -210,9 +212,16 @@ describe('a marketing manager', () => {
       })
       .waitFor();
     await dialog(page).getByLabel('Links for').selectOption('A list of references');
-    await dialog(page)
-      .getByLabel('References')
-      .fill(Array.from({ length: 200 }, (_, nth) => `customer-${nth}`).join('\n'));
+    const template = await downloaded(page, button(page, 'CSV template').click());
+    expect(template[0]).toBe('reference');
+    const ofFile = dialog(page).getByLabel('From a CSV file');
+    await ofFile.setInputFiles(file('mailing.csv', 'email,journeyId\nann@mail.example,1'));
+    await dialog(page).getByText('none with the header "reference"').waitFor();
+    const customers = Array.from({ length: 200 }, (_, nth) => `customer-${nth}`);
+    const rows = customers.map((customer, nth) => `journey-${nth},${customer}`);
+    await ofFile.setInputFiles(file('mailing.csv', ['journeyId,reference', ...rows].join('\n')));
+    await dialog(page).getByText('none with the header').waitFor({ state: 'detached' });
+    expect(await dialog(page).getByLabel('References').inputValue()).toBe(customers.join('\n'));
     await dialog(page).getByText('cards short').waitFor({ state: 'detached' });
     await dialog(page).getByText('Links asked for: 200. Cards available: ').waitFor();
     await button(page, 'Continue').click();
@@ -412,7 +421,6 @@ describe('an operator', () => {
   it('sets up an account, its key, a campaign of ten perks from a file and a pool with 1,000 cards', async () => {
     const account = `client-${randomUUID().slice(0, 8)}`;
     const page = await stage.signIn(context, ADMIN_KEY);
-    const file = (name: string, text: string) => ({ name, mimeType: 'text/csv', buffer: Buffer.from(text) });
 
     await page.getByRole('link', { name: 'Accounts', exact: true }).click();
     await button(page, 'New account').click();

@@ -51,6 +51,7 @@ export const texts = {
   asTable: 'Show as a table',
   scrollTable: 'Scroll sideways to see all columns.',
   downloadCsv: 'Download CSV',
+  csvTemplate: 'CSV template',
   nothingFound: 'Nothing found',
   nothingYet: 'Nothing here yet',
   none: NONE,
@@ -846,7 +847,11 @@ export const texts = {
     byCount: 'A number of people',
     byList: 'A list of references',
     references: 'References',
-    referencesHint: 'One per line, such as the customer numbers of your mailing. Each gets its own link.',
+    referencesHint:
+      'One per line, such as the customer numbers of your mailing. Each line gets its own link.',
+    referencesFile: 'From a CSV file',
+    referencesFileHint:
+      'Reads the column reference: your id of a recipient, which the file of the links has again beside each link. Other columns are not read, journeyId included: links made here have no journey.',
     jobName: 'Name',
     jobNameHint: 'To recognize the job later, such as “Spring mailing”. Optional.',
     check: 'Continue',
@@ -1455,7 +1460,6 @@ export const texts = {
     nothingToWrite: 'Everything is up to date.',
     written: 'The import is written.',
     unknownFile: 'contains no perks, categories or collection',
-    template: 'CSV template',
     problems: (count: number) => `${count} ${pluralOf(count, 'problem', 'problems')}`,
     problemsText: 'Resources with a problem are not written. Correct the files and choose them again.',
     problemsCaption: 'Problems in the files',

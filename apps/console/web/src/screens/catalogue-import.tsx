@@ -144,7 +144,7 @@ export default function CatalogueImport() {
           <p className="hint">{t.fileHint}</p>
           <div className="actions">
             <button type="button" className="button small" onClick={() => void saveTemplate()}>
-              <Icon name="download" /> {t.template}
+              <Icon name="download" /> {texts.csvTemplate}
             </button>
           </div>
         </div>

@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { useCampaigns } from '../api/campaigns';
+import { saveCsv } from '../api/csv';
 import { sendRequest } from '../api/http';
 import { JOBS_KEY } from '../api/link-jobs';
 import { perkway, responseOf } from '../api/perkway';
@@ -9,13 +10,15 @@ import type { CreatedLinkJob, Pool } from '../api/types';
 import { dayOf, daysAgo } from '../dates';
 import { formatLongDay, formatMoney, formatNumber } from '../format';
 import { Dialog, DialogForm } from '../parts/dialog';
-import { SelectField, TextArea, TextField } from '../parts/fields';
+import { FileField, SelectField, TextArea, TextField } from '../parts/fields';
+import { Icon } from '../parts/icon';
 import { useNotices } from '../parts/notices';
 import { ShownOnce } from '../parts/shown-once';
 import { texts } from '../texts';
 
 const t = texts.giftCards;
 const MOST = 10_000;
+const TEMPLATE_ROWS = [['customer-1007'], ['customer-1008']];
 
 interface Props {
   kind: 'one' | 'many';
@@ -48,6 +51,7 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
   const [isChecking, setChecking] = useState(false);
   const [count, setCount] = useState('100');
   const [list, setList] = useState('');
+  const [fileError, setFileError] = useState<string | null>(null);
   const [made, setMade] = useState<string | null>(null);
   // Idempotency key of this attempt: pressing the button again after a lost response creates nothing twice.
   const attempt = useRef(crypto.randomUUID());
@@ -142,6 +146,17 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
       attempt.current = crypto.randomUUID();
       set(value);
     };
+  /** Puts the references of a file into the form, so that the person sees them. */
+  const read = async (file: File | null) => {
+    if (!file) return;
+    try {
+      const { columnFromCsv } = await import('../import/ids-from-csv');
+      changed(setList)(columnFromCsv(await file.text(), 'reference').join('\n'));
+      setFileError(null);
+    } catch (error) {
+      setFileError((error as Error).message);
+    }
+  };
   return (
     <DialogForm
       title={kind === 'one' ? t.oneTitle : t.manyTitle}
@@ -220,14 +235,34 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
               onValue={changed(setCount)}
             />
           ) : (
-            <TextArea
-              label={t.references}
-              rows={7}
-              className="wide"
-              value={list}
-              hint={t.referencesHint}
-              onValue={changed(setList)}
-            />
+            <>
+              <div className="stack">
+                <FileField
+                  label={t.referencesFile}
+                  hint={t.referencesFileHint}
+                  error={fileError}
+                  accept=".csv,.txt,text/csv,text/plain"
+                  onFile={(file) => void read(file)}
+                />
+                <div className="actions">
+                  <button
+                    type="button"
+                    className="button small"
+                    onClick={() => saveCsv('references.csv', ['reference'], TEMPLATE_ROWS)}
+                  >
+                    <Icon name="download" /> {texts.csvTemplate}
+                  </button>
+                </div>
+              </div>
+              <TextArea
+                label={t.references}
+                rows={7}
+                className="wide"
+                value={list}
+                hint={t.referencesHint}
+                onValue={changed(setList)}
+              />
+            </>
           )}
         </>
       )}

@@ -23,8 +23,10 @@ beforeAll(async () => {
 afterAll(() => stack.close(), 60_000);
 
 const EVENTS = 1_000;
-/** Messages in flight when the broker died are redelivered after the acknowledgement timeout. */
-const TIMEOUT_MS = 40_000;
+/**
+ * For a busy machine. Messages in flight when the broker died are redelivered after the acknowledgement timeout.
+ */
+const TIMEOUT_MS = 120_000;
 
 async function publishSlowly(account: string) {
   for (let sent = 0; sent < EVENTS; sent += 10) {
@@ -143,7 +145,8 @@ describe('outages', () => {
     });
     const sendRequest = () =>
       new Analytics(app.url, tokenFor(anAccountId(), stack.key)).load({ measures: ['perk_clicks.count'] });
-    expect((await sendRequest()).status).toBe(200);
+    // On a busy machine the first one may get 503 while its connection is being opened.
+    await waitFor(async () => expect((await sendRequest()).status).toBe(200), 'a response');
     proxy.freeze();
     // First on an open connection, then without one.
     for (let round = 1; round <= 2; round += 1) {

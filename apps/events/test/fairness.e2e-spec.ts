@@ -37,18 +37,19 @@ describe('a hundred webhooks of ten accounts', () => {
     const wanted = healthy * EVENTS;
     // A hanging attempt ends after 15 s, so a delivery that waited for one would arrive later.
     const started = Date.now();
-    await waitFor(() => good.received.length >= wanted, 'the deliveries to healthy receivers', 150_000);
+    const arrived = () => new Set(good.received.map(({ id, path }) => `${path} ${id}`)).size;
+    await waitFor(() => arrived() === wanted, 'the deliveries to healthy receivers', 150_000);
     const [{ hung }] = (await world.database.query(
       `select count(*)::int as hung from deliveries where last_error like 'No response within%'`,
     )) as [{ hung: number }];
-    if (Date.now() - started < 15_000) expect(hung).toBe(0);
-    expect(new Set(good.received.map(({ id, path }) => `${path} ${id}`)).size).toBe(wanted);
-    expect(good.received).toHaveLength(wanted);
+    // On a busy machine, attempts at healthy receivers may end after 15 s and be repeated, too.
+    if (Date.now() - started < 15_000) expect([hung, good.received.length]).toEqual([0, wanted]);
     // A further event arrives promptly too, while the bad webhooks still fail.
     const event = anEvent();
     await world.store(accounts[0]!, event);
+    const webhooks = () => new Set(good.received.filter(({ id }) => id === event.id).map(({ path }) => path));
     await waitFor(
-      () => good.ids().filter((id) => id === event.id).length === WEBHOOKS - 3,
+      () => webhooks().size === WEBHOOKS - 3,
       'one more event at the healthy receivers of an account with bad ones',
     );
   });

@@ -48,7 +48,8 @@ function idleWorker(given: { nextDue?: () => Date | undefined; fanOut?: () => bo
 describe('a worker without work', () => {
   it('claims when the next attempt is due', async () => {
     const due = Date.now() + 50;
-    const { worker, reach } = idleWorker({ nextDue: () => (Date.now() < due ? new Date(due) : undefined) });
+    const attempts = [new Date(due)];
+    const { worker, reach } = idleWorker({ nextDue: () => attempts.pop() });
     worker.onApplicationBootstrap();
     try {
       await reach({ claim: 2, fanOut: 1 });

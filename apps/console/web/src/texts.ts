@@ -851,7 +851,7 @@ export const texts = {
       'One per line, such as the customer numbers of your mailing. Each line gets its own link.',
     referencesFile: 'From a CSV file',
     referencesFileHint:
-      'Reads the column reference: your id of a recipient, which the file of the links has again beside each link. Other columns are not read, journeyId included: links made here have no journey.',
+      'Only the column “reference” is read: your id of each recipient. Links as CSV has it beside each link. A column “journeyId” does nothing, because links made here have no journey.',
     jobName: 'Name',
     jobNameHint: 'To recognize the job later, such as “Spring mailing”. Optional.',
     check: 'Continue',

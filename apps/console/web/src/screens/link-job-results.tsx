@@ -1,6 +1,5 @@
-import { useQueries, useQuery } from '@tanstack/react-query';
-import { get, type Page } from '../api/http';
-import { linksOfJob, RESULTS_KEY } from '../api/link-jobs';
+import { useQueries } from '@tanstack/react-query';
+import { linksOfJob, LISTED_JOBS, useLinkJobs } from '../api/link-jobs';
 import type { LinkJob, LinkStates } from '../api/types';
 import { formatMoment, formatNumber, formatShare } from '../format';
 import { addMoney, formatSums, type Money } from '../money';
@@ -10,8 +9,6 @@ import { RowName, Table, type Column } from '../parts/table';
 import { texts } from '../texts';
 
 const t = texts.giftCards;
-/** The most that one request may list. */
-const MOST = 200;
 const STATES = Object.keys(t.linkStates) as (keyof LinkStates)[];
 
 interface Row {
@@ -55,14 +52,7 @@ const amountOf = (money: Money) => [...money.values()][0] ?? 0;
 
 /** Compares the link jobs of the account by what became of their links. */
 export function LinkJobResults() {
-  const jobs = useQuery({
-    queryKey: RESULTS_KEY,
-    queryFn: async ({ signal }) => {
-      const { data } = await get<Page<LinkJob>>('/api/link-jobs', { limit: String(MOST) }, signal);
-      return data;
-    },
-    staleTime: 0,
-  });
+  const jobs = useLinkJobs();
   const started = jobs.data?.filter(({ made }) => made > 0);
   const counted = useQueries({ queries: (started ?? []).map((job) => linksOfJob(job)) });
   const failed = counted.find(({ isError }) => isError);
@@ -79,7 +69,7 @@ export function LinkJobResults() {
     <Card
       className="dense"
       title={t.results}
-      note={`${t.resultsNote} ${jobs.data?.length === MOST ? t.latestJobs(MOST) : ''}`}
+      note={`${t.resultsNote} ${jobs.data?.length === LISTED_JOBS ? t.latestJobs(LISTED_JOBS) : ''}`}
     >
       <Loaded query={query}>
         {(list) => (

@@ -1,8 +1,8 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { useCampaigns } from '../api/campaigns';
-import { sendRequest, download, get, type Page } from '../api/http';
-import { JOBS_KEY, RESULTS_KEY } from '../api/link-jobs';
+import { sendRequest, download } from '../api/http';
+import { JOBS_KEY, useLinkJobs } from '../api/link-jobs';
 import type { LinkJob } from '../api/types';
 import { formatMoment, formatMoney, formatNumber } from '../format';
 import { Icon } from '../parts/icon';
@@ -16,8 +16,6 @@ import { LinksOfJob } from './links-of-job';
 import { ReachedLimits } from './reached-limits';
 
 const t = texts.giftCards;
-const WATCH_MS = 1_000;
-const WAITING_MS = 15_000;
 const BADGES: Record<LinkJob['state'], string> = {
   awaiting_approval: 'warn',
   rejected: 'bad',
@@ -37,27 +35,16 @@ const titleOf = ({ name, created_at, denomination, currency }: LinkJob) => {
 export function LinkJobs() {
   const client = useQueryClient();
   const { attempt } = useNotices();
-  const jobs = useQuery({
-    queryKey: JOBS_KEY,
-    queryFn: async ({ signal }) => {
-      const { data } = await get<Page<LinkJob>>('/api/link-jobs', undefined, signal);
-      return data;
-    },
-    refetchInterval: ({ state }) =>
-      state.data?.some((job) => job.state === 'running')
-        ? WATCH_MS
-        : state.data?.some((job) => job.state === 'awaiting_approval') && WAITING_MS,
-  });
+  const jobs = useLinkJobs();
   const campaigns = useCampaigns();
   const nameOf = (id: string) => campaigns.data?.find((campaign) => campaign.id === id)?.name ?? id;
   const waiting = jobs.data?.filter(({ state }) => state === 'awaiting_approval').length ?? 0;
   const made = jobs.data?.reduce((sum, job) => sum + job.made, 0);
-  // Jobs make links and use up stock, so refresh the figures above.
+  // Jobs use up stock, so refresh the figures above.
   useEffect(() => {
     if (made === undefined) return;
     void client.invalidateQueries({ queryKey: ['pools'] });
     void client.invalidateQueries({ queryKey: ['stock-rates'] });
-    void client.invalidateQueries({ queryKey: RESULTS_KEY });
   }, [client, made]);
   const act = (action: Promise<unknown>) =>
     attempt(action.then(() => client.invalidateQueries({ queryKey: JOBS_KEY })));

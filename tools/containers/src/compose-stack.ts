@@ -169,10 +169,10 @@ export class ComposeStack implements LoadTarget {
   readonly admin: Admin = async (app, method, path, ...more) =>
     callAdmin(`http://${await this.address(app)}:9090${path}`, this.adminKey(), method, ...more);
 
-  /** Upgrades the stack as an operator does. */
-  async upgrade(version = this.options.version): Promise<void> {
-    const { project } = this.options;
-    await this.engine.script(UP, ['--no-build'], {
+  /** Starts or upgrades the stack as an operator does. */
+  async dockerUp(...args: string[]): Promise<void> {
+    const { project, version } = this.options;
+    await this.engine.script(UP, ['--no-build', ...args], {
       env: { ...this.environment(version), COMPOSE_PROJECT_NAME: project },
       timeoutMs: UPGRADE_LIMIT_MS,
     });

@@ -183,7 +183,7 @@ export class ComposeStack implements LoadTarget {
     this.agent.destroy();
     const profiles = ['demo', 'observability', 'pooler'].flatMap((name) => ['--profile', name]);
     const down = () => this.compose([...profiles, 'down', '--volumes', '--timeout', '5', '--remove-orphans']);
-    // The engine may refuse to remove a network for seconds after it has removed the containers.
+    // After a container was removed on a busy machine, the engine may keep its endpoint, and not remove the network.
     for (const deadline = Date.now() + DOWN_LIMIT_MS; ; await sleep(1_000)) {
       const failure = await down().then(
         () => undefined,
@@ -191,6 +191,18 @@ export class ComposeStack implements LoadTarget {
       );
       if (!failure) return;
       if (Date.now() > deadline) throw failure;
+      await this.disconnectAll();
+    }
+  }
+
+  private async disconnectAll(): Promise<void> {
+    const label = `label=com.docker.compose.project=${this.options.project}`;
+    const networks = await this.engine.docker(['network', 'ls', '--quiet', '--filter', label]);
+    for (const network of networks.split('\n').filter(Boolean)) {
+      const inspected = await this.engine.docker(['network', 'inspect', network]);
+      const [{ Containers }] = JSON.parse(inspected) as [{ Containers: Record<string, { Name: string }> }];
+      for (const { Name } of Object.values(Containers))
+        await this.engine.docker(['network', 'disconnect', '--force', network, Name]).catch(() => undefined);
     }
   }
 }

@@ -763,6 +763,56 @@ describe('an operator', () => {
     expect(saved.body).toMatchObject({ owner: account, incentives: [two, three] });
   }, 180_000);
 
+  it('folds the groups of a large collection', async () => {
+    const [one, two, three] = stage.mine.perks as [string, string, string];
+    const collection = `${stage.mine.mark}-large-${randomUUID().slice(0, 8)}`;
+    const group = (nth: number, ...ids: string[]) => ({
+      ...{ name: `G${nth}`, rank: nth },
+      perks: ids.map((id, index) => ({ id, rank: index + 1 })),
+    });
+    const groups = [
+      ...[group(1, one), group(2, two)],
+      ...Array.from({ length: 10 }, (_, nth) => group(nth + 3, one, two, three)),
+    ];
+    const path = `/admin/perk-collections/${collection}`;
+    const perks = stage.fleet.admin('perks');
+    await perks.put(path).send({ owner: stage.mine.account, groups }).expect(200);
+    const page = await stage.signIn(context, ADMIN_KEY, `/catalogue/collections/${collection}`);
+    const lists = page.getByRole('list', { name: /^Perks of G/ });
+    const listOf = (name: string) => page.getByRole('list', { name: `Perks of ${name}`, exact: true });
+    await button(page, 'Show 3 perks of G12').waitFor();
+    expect(await lists.count()).toBe(0);
+    expect(await violations(page)).toEqual([]);
+    await screenshot(page, 'collection-folded');
+
+    // A perk that moves to a folded group stays in sight, with the focus.
+    await button(page, 'Show 1 perk of G1').click();
+    await button(page, 'Move down: Harbour offer 1').focus();
+    await page.keyboard.press('Enter');
+    await listOf('G2').getByText('Harbour offer 1').waitFor();
+    await page.locator('button:focus[aria-label="Move down: Harbour offer 1"]').waitFor();
+    await button(page, 'Hide 0 perks of G1').click();
+    await listOf('G1').waitFor({ state: 'detached' });
+    await listOf('G2')
+      .getByRole('listitem')
+      .filter({ hasText: 'Harbour offer 1' })
+      .locator('.drag-handle')
+      .dragTo(button(page, 'Show 0 perks of G1'));
+    await listOf('G1').getByText('Harbour offer 1').waitFor();
+
+    await button(page, 'Hide all perks').click();
+    await button(page, 'Show all perks').click();
+    await listOf('G12').waitFor();
+    expect(await lists.count()).toBe(12);
+    await page.setViewportSize({ width: 360, height: 740 });
+    expect(await scrollsSideways(page)).toBe(false);
+    await button(page, 'Save').click();
+    await notice(page, 'Saved');
+    const { body } = await perks.get(path).expect(200);
+    expect(body.groups.slice(0, 2)).toMatchObject([{ perks: [{ id: one }] }, { perks: [{ id: two }] }]);
+    await perks.delete(path).expect(204);
+  }, 120_000);
+
   it('sees what somebody else has changed in the meantime, and decides', async () => {
     const page = await stage.signIn(context, ADMIN_KEY);
     const id = stage.mine.perks[1]!;

@@ -1437,6 +1437,10 @@ export const texts = {
     addGroup: 'Add a group',
     removeGroup: (name: string) => `Remove group: ${name}`,
     perksOf: (name: string) => `Perks of ${name}`,
+    perksShown: (count: number, isFolded: boolean, group?: string) =>
+      `${isFolded ? 'Show' : 'Hide'} ${count} ${pluralOf(count, 'perk', 'perks')}${group ? ` of ${group}` : ''}`,
+    showAllPerks: 'Show all perks',
+    hideAllPerks: 'Hide all perks',
     noPerks: 'No perk yet. Add some, or drag one here.',
     addPerks: (name: string) => `Add perks to ${name}…`,
     removePerk: (title: string, group: string) => `Remove ${title} from ${group}`,

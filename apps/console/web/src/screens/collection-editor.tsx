@@ -17,6 +17,10 @@ type Group = PutCollection['groups'][number];
 
 const BLANK: PutCollection = { owner: '', groups: [] };
 
+/** The groups of a collection with more perks are folded at first. */
+const SHOWN_AT_FIRST = 30;
+const keyOf = ({ id }: Group, index: number) => id ?? String(index);
+
 /** Sorts as customers see it. */
 const sorted = ({ groups, ...collection }: PutCollection): PutCollection => ({
   ...collection,
@@ -66,6 +70,18 @@ interface GroupsProps {
 function Groups({ groups, errorOf, onGroups }: GroupsProps) {
   const perks = usePerks(groups.flatMap((group) => group.perks.map(({ id }) => id)));
   const [adding, setAdding] = useState<number | null>(null);
+  const [folded, setFolded] = useState<ReadonlySet<string>>(() => {
+    const count = groups.reduce((sum, group) => sum + group.perks.length, 0);
+    return new Set(count > SHOWN_AT_FIRST ? groups.map(keyOf) : []);
+  });
+  const isFolded = (index: number) => folded.has(keyOf(groups[index]!, index));
+  const fold = (index: number, isHidden: boolean) => {
+    const next = new Set(folded);
+    if (isHidden) next.add(keyOf(groups[index]!, index));
+    else next.delete(keyOf(groups[index]!, index));
+    setFolded(next);
+  };
+  const areAllFolded = groups.every((_, index) => isFolded(index));
   const nameOf = (id: string) => perks.get(id)?.title ?? id;
   const nameOfGroup = (index: number) => groups[index]!.name || t.groupNumber(index + 1);
   const setPerks = (index: number, changed: Group['perks']) =>
@@ -80,6 +96,7 @@ function Groups({ groups, errorOf, onGroups }: GroupsProps) {
     const changed = movePerk(groups, from, to);
     if (!changed) return t.perkIsThere(name, nameOfGroup(to[0]!));
     onGroups(changed);
+    fold(to[0]!, false);
     const count = changed[to[0]!]!.perks.length;
     return t.perkMoved(name, nameOfGroup(to[0]!), Math.min(to[1]! + 1, count), count);
   });
@@ -98,9 +115,18 @@ function Groups({ groups, errorOf, onGroups }: GroupsProps) {
       <div className="stack">
         <p className="hint">{t.groupsHint}</p>
         {errorOf('groups') && <p className="field-error">{errorOf('groups')}</p>}
+        {groups.length > 1 && (
+          <button
+            type="button"
+            className="button small"
+            onClick={() => setFolded(new Set(areAllFolded ? [] : groups.map(keyOf)))}
+          >
+            {areAllFolded ? t.showAllPerks : t.hideAllPerks}
+          </button>
+        )}
         {groups.map((group, index) => (
           <section
-            key={group.id ?? index}
+            key={keyOf(group, index)}
             data-item
             className="perk-group"
             aria-label={nameOfGroup(index)}
@@ -117,7 +143,7 @@ function Groups({ groups, errorOf, onGroups }: GroupsProps) {
               />
               <ArrangeTools
                 arranging={arranging}
-                id={`group ${group.id ?? index}`}
+                id={`group ${keyOf(group, index)}`}
                 name={nameOfGroup(index)}
                 place={[index]}
                 up={index > 0 ? [index - 1] : null}
@@ -126,31 +152,44 @@ function Groups({ groups, errorOf, onGroups }: GroupsProps) {
                 onRemove={() => onGroups(groups.toSpliced(index, 1))}
               />
             </div>
-            <ol
-              className="arranged-list"
-              aria-label={t.perksOf(nameOfGroup(index))}
-              {...arranging.target([index, group.perks.length])}
+            <button
+              type="button"
+              className="button small"
+              aria-label={t.perksShown(group.perks.length, isFolded(index), nameOfGroup(index))}
+              onClick={() => fold(index, !isFolded(index))}
+              {...(isFolded(index) && arranging.target([index, group.perks.length]))}
             >
-              {group.perks.map(({ id }, nth) => (
-                <ArrangedItem
-                  key={id}
-                  arranging={arranging}
-                  id={`perk ${id}`}
-                  name={nameOf(id)}
-                  place={[index, nth]}
-                  up={above(index, nth)}
-                  down={below(index, nth)}
-                  removeLabel={t.removePerk(nameOf(id), nameOfGroup(index))}
-                  onRemove={() => setPerks(index, group.perks.toSpliced(nth, 1))}
-                >
-                  <PerkName id={id} perk={perks.get(id)} />
-                </ArrangedItem>
-              ))}
-              {group.perks.length === 0 && <li className="hint">{t.noPerks}</li>}
-            </ol>
-            <button type="button" className="button small" onClick={() => setAdding(index)}>
-              {t.addPerks(nameOfGroup(index))}
+              {t.perksShown(group.perks.length, isFolded(index))}
             </button>
+            {!isFolded(index) && (
+              <>
+                <ol
+                  className="arranged-list"
+                  aria-label={t.perksOf(nameOfGroup(index))}
+                  {...arranging.target([index, group.perks.length])}
+                >
+                  {group.perks.map(({ id }, nth) => (
+                    <ArrangedItem
+                      key={id}
+                      arranging={arranging}
+                      id={`perk ${id}`}
+                      name={nameOf(id)}
+                      place={[index, nth]}
+                      up={above(index, nth)}
+                      down={below(index, nth)}
+                      removeLabel={t.removePerk(nameOf(id), nameOfGroup(index))}
+                      onRemove={() => setPerks(index, group.perks.toSpliced(nth, 1))}
+                    >
+                      <PerkName id={id} perk={perks.get(id)} />
+                    </ArrangedItem>
+                  ))}
+                  {group.perks.length === 0 && <li className="hint">{t.noPerks}</li>}
+                </ol>
+                <button type="button" className="button small" onClick={() => setAdding(index)}>
+                  {t.addPerks(nameOfGroup(index))}
+                </button>
+              </>
+            )}
           </section>
         ))}
         {/* The id is made here, so that a group can be told apart before it is saved. */}

@@ -1427,18 +1427,18 @@ describe('an operator', () => {
         .expect(200);
     const page = await stage.signIn(context, ADMIN_KEY, '/catalogue/categories');
     await page.getByLabel('Search').fill('paged');
-    await page.getByText('The first 50 entries', { exact: true }).waitFor();
+    await page.getByText('The first 50 categories', { exact: true }).waitFor();
     expect(await rowsOf(page, 'Categories')).toHaveLength(50);
     await screenshot(page, 'list-first-page');
     // The search is in the URL.
     await page.reload();
     await button(page, 'Show more').click();
-    await page.getByText('51 entries', { exact: true }).waitFor();
+    await page.getByText('51 categories', { exact: true }).waitFor();
     const rows = await rowsOf(page, 'Categories');
     expect(rows.map((row) => row.split(' ')[1])).toEqual(ids.map(String));
     expect(await button(page, 'Show more').count()).toBe(0);
     await page.getByLabel('Search').fill('paged 5050');
-    await page.getByText('1 entry', { exact: true }).waitFor();
+    await page.getByText('1 category', { exact: true }).waitFor();
     for (const id of ids) await catalogue.delete(`/admin/categories/${id}`).expect(204);
   }, 120_000);
 

@@ -42,8 +42,18 @@ export const texts = {
   delete: 'Delete',
   search: 'Search',
   more: 'Show more',
-  shown: (count: string, isOne: boolean, areMore: boolean) =>
-    `${areMore ? 'The first ' : ''}${count} ${isOne ? 'entry' : 'entries'}`,
+  shown: (count: number, areMore: boolean, [one, many]: readonly [string, string] = ['entry', 'entries']) =>
+    `${areMore ? 'The first ' : ''}${formatNumber(count)} ${pluralOf(count, one, many)}`,
+  /** One and several resources of each kind. */
+  counted: {
+    accounts: ['account', 'accounts'],
+    categories: ['category', 'categories'],
+    perks: ['perk', 'perks'],
+    collections: ['collection', 'collections'],
+    campaigns: ['campaign', 'campaigns'],
+    pools: ['pool', 'pools'],
+    limits: ['limit', 'limits'],
+  } satisfies Record<string, [string, string]>,
   anyAccount: 'Any account',
   day: 'Day',
   steps: { day: 'Day', week: 'Week', month: 'Month' },
@@ -1306,8 +1316,6 @@ export const texts = {
     traffic: 'Traffic',
     trafficNote:
       'Tracked events, with bots. The last 24 hours end with the last full hour; the last 7 days include the current hour.',
-    count: (shown: string, count: number, areMore: boolean) =>
-      `${areMore ? 'The first ' : ''}${shown} ${pluralOf(count, 'account', 'accounts')}`,
     listNote:
       'Tracked events, with bots. The last 7 days include the current hour and are compared with the 7 days before.',
     noEvents: 'None in two weeks',

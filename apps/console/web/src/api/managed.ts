@@ -42,6 +42,8 @@ export interface Kind<T = { id: string | number }, B = never> {
   /** As in the audit log. */
   name: NonNullable<AuditQuery['kind']>;
   label: string;
+  /** The names of one and several. */
+  counted: readonly [string, string];
   /** A method, so that a kind can be used where its type does not matter. */
   nameOf(stored: T): string;
   /** Path of the screen that lists the resources. */
@@ -62,6 +64,7 @@ const { perks: catalogue, boost, gift, token } = perkway;
 export const ACCOUNTS: Kind<Account, PutAccount> = {
   name: 'accounts',
   label: texts.nav.accounts,
+  counted: texts.counted.accounts,
   nameOf: ({ name }) => name,
   listPath: '/accounts',
   path: '/accounts',
@@ -73,6 +76,7 @@ export const ACCOUNTS: Kind<Account, PutAccount> = {
 export const CATEGORIES: Kind<Category, PutCategory> = {
   name: 'categories',
   label: texts.catalogue.categories,
+  counted: texts.counted.categories,
   nameOf: ({ name }) => name,
   listPath: '/catalogue/categories',
   path: '/catalogue/categories',
@@ -85,6 +89,7 @@ export const CATEGORIES: Kind<Category, PutCategory> = {
 export const PERKS: Kind<StoredPerk, PutPerk> = {
   name: 'perks',
   label: texts.catalogue.perks,
+  counted: texts.counted.perks,
   nameOf: ({ title }) => title,
   listPath: '/catalogue',
   path: '/catalogue/perks',
@@ -97,6 +102,7 @@ export const PERKS: Kind<StoredPerk, PutPerk> = {
 export const COLLECTIONS: Kind<StoredCollection, PutCollection> = {
   name: 'perk-collections',
   label: texts.catalogue.collections,
+  counted: texts.counted.collections,
   nameOf: ({ id }) => id,
   listPath: '/catalogue/collections',
   path: '/catalogue/collections',
@@ -110,6 +116,7 @@ export const COLLECTIONS: Kind<StoredCollection, PutCollection> = {
 export const CAMPAIGNS: Kind<StoredCampaign, PutCampaign> = {
   name: 'campaigns',
   label: texts.nav.campaigns,
+  counted: texts.counted.campaigns,
   nameOf: ({ name }) => name,
   listPath: '/campaign-editor',
   path: '/campaign-editor',
@@ -123,6 +130,7 @@ export const CAMPAIGNS: Kind<StoredCampaign, PutCampaign> = {
 export const POOLS: Kind<StoredPool, PutPool> = {
   name: 'pools',
   label: texts.pools.pools,
+  counted: texts.counted.pools,
   nameOf: poolName,
   listPath: '/pools',
   path: '/pools',
@@ -136,6 +144,7 @@ export const POOLS: Kind<StoredPool, PutPool> = {
 export const LIMITS: Kind<Limit, PutLimit> = {
   name: 'limits',
   label: texts.nav.limits,
+  counted: texts.counted.limits,
   nameOf: ({ id }) => id,
   listPath: '/limit-editor',
   path: '/limit-editor',

@@ -1,17 +1,18 @@
 import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { formatNumber } from '../format';
 import { texts } from '../texts';
 import { Failed, Loading } from './loaded';
 
 interface Props<T> {
   query: UseInfiniteQueryResult<InfiniteData<{ data: T[] }>>;
   empty: ReactNode;
+  /** The names of one and several rows. */
+  counted?: readonly [string, string];
   children: (rows: T[]) => ReactNode;
 }
 
 /** A list that is read page by page, with the number of its entries and a button for more of them. */
-export function Pages<T>({ query, empty, children }: Props<T>) {
+export function Pages<T>({ query, empty, counted, children }: Props<T>) {
   const rows = query.data?.pages.flatMap(({ data }) => data) ?? [];
   return (
     <>
@@ -20,9 +21,12 @@ export function Pages<T>({ query, empty, children }: Props<T>) {
       {query.isSuccess && rows.length === 0 && empty}
       {rows.length > 0 && (
         <>
+          <p className="hint" role="status">
+            {texts.shown(rows.length, query.hasNextPage, counted)}
+          </p>
           {children(rows)}
-          <div className="actions">
-            {query.hasNextPage && (
+          {query.hasNextPage && (
+            <div className="actions">
               <button
                 type="button"
                 className="button"
@@ -31,11 +35,8 @@ export function Pages<T>({ query, empty, children }: Props<T>) {
               >
                 {texts.more}
               </button>
-            )}
-            <span className="hint" role="status">
-              {texts.shown(formatNumber(rows.length), rows.length === 1, query.hasNextPage)}
-            </span>
-          </div>
+            </div>
+          )}
         </>
       )}
     </>

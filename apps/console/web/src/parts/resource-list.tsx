@@ -54,6 +54,7 @@ export function ResourceList<T extends { id: string | number; owner?: string; up
         </div>
         <Pages
           query={found}
+          counted={kind.counted}
           empty={
             q || owner ? <Empty title={texts.nothingFound} /> : (empty ?? <Empty title={texts.nothingYet} />)
           }

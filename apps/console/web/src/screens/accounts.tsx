@@ -66,7 +66,7 @@ export default function Accounts() {
             {(list) => (
               <>
                 <p className="hint" role="status">
-                  {t.count(formatNumber(list.length), list.length, list.length === MOST)}
+                  {texts.shown(list.length, list.length === MOST, ACCOUNTS.counted)}
                 </p>
                 <Table
                   caption={texts.nav.accounts}

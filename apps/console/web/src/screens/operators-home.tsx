@@ -147,7 +147,12 @@ export default function OperatorsHome() {
             )}
           >
             <Loaded query={accounts} lines={6}>
-              {() => <Traffic rows={traffic!} />}
+              {() => (
+                <div className="stack">
+                  <p className="hint">{texts.shown(traffic!.length, false, ACCOUNTS.counted)}</p>
+                  <Traffic rows={traffic!} />
+                </div>
+              )}
             </Loaded>
           </Card>
         )}

@@ -52,7 +52,7 @@ export async function outreach(fleet: Fleet): Promise<{ bare: BareServer; conten
         name: 'pixel',
         pid,
         load: { ...load, url: pixel },
-        against: { name: 'bare pixel', target: 0.3, cpuTarget: 0.43 },
+        against: { name: 'bare pixel', target: 0.3, cpuTarget: 0.3 },
       },
     ],
   };

@@ -50,18 +50,8 @@ export const ApiIds = () =>
     schema: { type: 'string', maxLength: MAX_IDS * 101 - 1 },
   });
 
-export const ApiPerk = () =>
-  ApiQuery({
-    name: 'perk_id',
-    required: false,
-    description: 'Only items that contain this perk',
-    schema: { type: 'string', pattern: CALLER_ID_PATTERN },
-  });
+const apiIdFilter = (name: string, description: string) =>
+  ApiQuery({ name, required: false, description, schema: { type: 'string', pattern: CALLER_ID_PATTERN } });
 
-export const ApiOwner = () =>
-  ApiQuery({
-    name: 'owner',
-    required: false,
-    description: 'Only items of this account',
-    schema: { type: 'string', pattern: CALLER_ID_PATTERN },
-  });
+export const ApiPerk = () => apiIdFilter('perk_id', 'Only items that contain this perk');
+export const ApiOwner = () => apiIdFilter('owner', 'Only items of this account');

@@ -12,14 +12,17 @@ const SHARES = '10240';
 /** Provides an engine, the base images, and our images. */
 export default async function setUp(): Promise<void> {
   const engine = await Engine.start();
-  const before = existsSync(SHARES_FILE) ? readFileSync(SHARES_FILE, 'utf8') : undefined;
-  const stopEngine = async () => {
-    if (before) writeFileSync(SHARES_FILE, before);
-    await engine.stop();
-  };
-  Object.assign(globalThis, { stopEngine });
+  const finish = (stopEngine: () => Promise<void>) => Object.assign(globalThis, { stopEngine });
+  finish(() => engine.stop());
   // The tests find it as a running engine.
   Object.assign(process.env, engine.environment);
   await prepareImages(engine);
-  if (before && process.getuid?.() === 0) writeFileSync(SHARES_FILE, SHARES);
+  // The file exists once the engine has run a container.
+  if (process.getuid?.() !== 0 || !existsSync(SHARES_FILE)) return;
+  const before = readFileSync(SHARES_FILE, 'utf8');
+  writeFileSync(SHARES_FILE, SHARES);
+  finish(() => {
+    writeFileSync(SHARES_FILE, before);
+    return engine.stop();
+  });
 }

@@ -3,10 +3,12 @@ import { useLiveInterval } from '../parts/live';
 import { get } from './http';
 import type { CardStock, Inventory } from './types';
 
+export const STOCK_RATES_KEY = 'stock-rates';
+
 /** The rates of the account's card values, or of those of one pool. */
 export function useStock(poolId?: string) {
   return useQuery({
-    queryKey: ['stock-rates', poolId],
+    queryKey: [STOCK_RATES_KEY, poolId],
     queryFn: ({ signal }) =>
       get<CardStock[]>('/api/stock', poolId === undefined ? undefined : { pool_id: poolId }, signal),
     ...useLiveInterval(),

@@ -34,7 +34,10 @@ export default function Accounts() {
   });
   const home = useOperatorsHome();
   const trafficBy = home.data && new Map(home.data.traffic.map((traffic) => [traffic.account_id, traffic]));
-  const trafficOf = ({ id }: { id: string }) => trafficBy && (trafficBy.get(id) ?? NO_EVENTS);
+  const rows = accounts.data?.map((account) => ({
+    ...account,
+    traffic: trafficBy && (trafficBy.get(account.id) ?? NO_EVENTS),
+  }));
   return (
     <Screen
       title={texts.nav.accounts}
@@ -58,7 +61,7 @@ export default function Accounts() {
           </div>
           {home.isError && <Failed error={home.error} retry={() => void home.refetch()} />}
           <Loaded
-            query={accounts}
+            query={{ ...accounts, data: rows }}
             lines={6}
             isEmpty={(list) => list.length === 0}
             empty={<Empty title={q ? texts.nothingFound : texts.nothingYet} />}
@@ -92,38 +95,27 @@ export default function Accounts() {
                     {
                       name: h.week,
                       isNumber: true,
-                      sortBy: (account) => trafficOf(account)?.events ?? null,
-                      cell: (account) => {
-                        const traffic = trafficOf(account);
-                        return traffic && formatNumber(traffic.events);
-                      },
+                      sortBy: ({ traffic }) => traffic?.events ?? null,
+                      cell: ({ traffic }) => traffic && formatNumber(traffic.events),
                     },
                     {
                       name: h.weekChange,
                       isNumber: true,
-                      sortBy: (account) => {
-                        const traffic = trafficOf(account);
-                        return traffic ? changeOf(traffic.events, traffic.events_before) : null;
-                      },
-                      cell: (account) => {
-                        const traffic = trafficOf(account);
-                        return (
-                          traffic && <TrafficChange count={traffic.events} before={traffic.events_before} />
-                        );
-                      },
+                      sortBy: ({ traffic }) =>
+                        traffic ? changeOf(traffic.events, traffic.events_before) : null,
+                      cell: ({ traffic }) =>
+                        traffic && <TrafficChange count={traffic.events} before={traffic.events_before} />,
                     },
                     {
                       name: h.lastEvent,
-                      sortBy: (account) => trafficOf(account)?.last_event_at ?? null,
-                      cell: (account) => {
-                        const traffic = trafficOf(account);
-                        if (!traffic) return null;
-                        return traffic.last_event_at ? (
+                      sortBy: ({ traffic }) => traffic?.last_event_at ?? null,
+                      cell: ({ traffic }) =>
+                        traffic &&
+                        (traffic.last_event_at ? (
                           <Ago moment={traffic.last_event_at} />
                         ) : (
                           <span className="hint">{t.noEvents}</span>
-                        );
-                      },
+                        )),
                     },
                     {
                       name: texts.editor.changed,

@@ -30,7 +30,7 @@ type State = keyof typeof STATES;
 /** Steps of which more is better. */
 const GOOD: Step[] = ['journeys', 'clickers', 'converters', 'conversions', 'revealed'];
 /** Steps of links, which are folded into one line if they have no count. */
-const LINK_STEPS = ['generated', 'revealed', 'cancelled', 'expired', 'outstanding'] as const;
+const LINK_STEPS = Object.keys(t.unusedSteps) as (keyof typeof t.unusedSteps)[];
 const JOURNEYS = ['journeys', 'clickers', 'converters'] as const;
 
 const nothing = () => ({ count: 0, money: new Map() as Money });

@@ -44,9 +44,15 @@ describe('outages, with two replicas on one broker', () => {
       jest.restoreAllMocks();
     }
   };
+  /** Creates a campaign as soon as Boost, accounts and the catalogue are connected to a restarted broker again. */
+  const makeCampaign = (name: string) =>
+    waitFor(async () => {
+      await world.campaign(name);
+      await world.rewardPath(name);
+    }, 'the connections to the broker');
   /** Creates campaigns that both replicas have in memory, so that a pixel counts in the second of its arrival. */
   const makeKnown = async (names: string[]) => {
-    for (const campaign of names) await world.campaign(campaign);
+    for (const campaign of names) await makeCampaign(campaign);
     for (const to of replicas)
       for (const campaign of names)
         await world.send(`/outreach/campaign/${campaign}/tracking-pixel/teaser?disableTracking=1`, { to });
@@ -77,7 +83,7 @@ describe('outages, with two replicas on one broker', () => {
   });
 
   it('clicks of known perks keep working without Postgres, catalogue and broker', async () => {
-    await world.campaign('fifth');
+    await makeCampaign('fifth');
     const path = await world.rewardPath('fifth');
     expect((await world.send(path)).status).toBe(302);
     await world.send('/outreach/campaign/fifth/tracking-pixel/teaser');
@@ -103,9 +109,10 @@ describe('outages, with two replicas on one broker', () => {
   });
 
   it('a broker that hangs (SIGSTOP) under load does not hang clicks, and each acknowledged one counts once', async () => {
-    await world.campaign('sixth');
+    await makeCampaign('sixth');
     const path = await world.rewardPath('sixth');
-    for (const to of replicas) expect((await world.send(path, { to })).status).toBe(302);
+    for (const to of replicas)
+      await waitFor(async () => expect((await world.send(path, { to })).status).toBe(302), 'a click');
     const clicks: Promise<void>[] = [];
     await world.nats.pause();
     try {

@@ -41,6 +41,13 @@ export const defineApp = (env: AnalyticsQueryEnv): AppDefinition => ({
       origin: '*',
       methods: ['GET', 'HEAD', 'POST'],
       allowedHeaders: ['authorization', 'content-type', 'x-cube-authorization', 'x-request-id'],
+      exposedHeaders: [
+        'x-request-id',
+        'retry-after',
+        'ratelimit-limit',
+        'ratelimit-remaining',
+        'ratelimit-reset',
+      ],
       maxAge: 86_400,
       optionsSuccessStatus: 204,
       // Respond to every OPTIONS request like this, as Cube's own server does.

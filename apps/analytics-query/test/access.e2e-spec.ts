@@ -181,5 +181,8 @@ describe('the query host', () => {
     expect((await http(app).options('/cubejs-api/v1/load')).status).toBe(204);
     const response = await http(app, { origin }).get('/cubejs-api/v1/meta');
     expect([response.status, response.headers['access-control-allow-origin']]).toEqual([401, '*']);
+    expect(response.headers['access-control-expose-headers']).toBe(
+      'x-request-id, retry-after, ratelimit-limit, ratelimit-remaining, ratelimit-reset',
+    );
   });
 });

@@ -296,7 +296,7 @@ describe('customer journey', () => {
       expect(response.status).toBeLessThan(300);
       expect(response.headers).toMatchObject({
         'access-control-allow-origin': SITE,
-        'access-control-expose-headers': 'x-request-id',
+        'access-control-expose-headers': 'x-request-id, retry-after',
         vary: expect.stringMatching(/^Origin\b/),
       });
     });

@@ -1,6 +1,7 @@
 import { EVENT_TYPES, LIST_WEBHOOK_STATES } from '@perkway/domain';
 import { rpcCaller, waitFor, type TestKey } from '@perkway/testing';
 import { Webhook } from 'standardwebhooks';
+import { MAX_PENDING } from '../src/deliveries/delivery-queue.js';
 import { anEvent } from './stored-events.js';
 import { WebhooksWorld } from './webhooks-world.js';
 
@@ -429,6 +430,28 @@ describe('deliveries', () => {
     for (const reply of replies) reply();
     expect(receiver.ids().slice(16, 31)).toEqual(events.slice(16, 31).map(({ id }) => id));
     expect(receiver.ids().sort()).toEqual(events.map(({ id }) => id).sort());
+  });
+
+  it('of a webhook that the statistics of the database lack are retried and ordered in time', async () => {
+    const hanging = await world.receiver(() => undefined);
+    const fill = async () => {
+      const key = world.key();
+      await world.put(key, 'a', { url: hanging.url });
+      await world.database.query(
+        `insert into deliveries (webhook, event_id, position, type, next_attempt_at, created_at)
+         select key, 'event-' || n, n, 'perk.clicked', now() + interval '1 day', now()
+         from webhooks, generate_series(1, ${MAX_PENDING}) n where account_id = $1`,
+        [key.account],
+      );
+      return key;
+    };
+    await fill();
+    await world.database.query('analyze deliveries');
+    const key = await fill();
+    // A join of all deliveries of the webhook with each other would take longer than a statement may.
+    await world.as(key).post('/webhooks/a/deliveries/event-4000/retry').expect(202);
+    await world.as(key).put('/webhooks/a').send({ url: hanging.url, ordered: true }).expect(200);
+    await world.as(key).delete('/webhooks/a').expect(204);
   });
 
   it('of an ordered webhook are made one at a time for one subject', async () => {

@@ -43,7 +43,7 @@ describe('perk reads by web pages', () => {
       const read = await http(perks.app, key).get(path).set('origin', SITE).expect(200);
       expect(cors(read.headers)).toEqual({
         'access-control-allow-origin': SITE,
-        'access-control-expose-headers': 'x-request-id, etag',
+        'access-control-expose-headers': 'x-request-id, retry-after, etag',
       });
       expect(read.headers).toMatchObject({ vary: 'Origin, Accept-Language' });
       expect(read.headers).not.toHaveProperty('perkway-detail');
@@ -91,7 +91,7 @@ describe('perk reads by web pages', () => {
     const read = await http(perks.app, key).get('/perk-collections/unknown').set('origin', SITE).expect(404);
     expect(read.headers).toMatchObject({
       'access-control-allow-origin': SITE,
-      'access-control-expose-headers': 'x-request-id, etag',
+      'access-control-expose-headers': 'x-request-id, retry-after, etag',
     });
   });
 

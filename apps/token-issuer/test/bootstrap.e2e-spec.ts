@@ -1,14 +1,17 @@
+import { ADVISORY_LOCKS } from '@perkway/domain';
 import {
   http,
   runNode,
   testDatabase,
   testNats,
   testSecrets,
+  waitFor,
   type LaunchedApp,
   type TestDatabase,
   type TestNats,
 } from '@perkway/testing';
-import { ADMIN_KEY, launchTokenIssuer, tokenIssuerDatabase } from './launch';
+import pg from 'pg';
+import { ADMIN_KEY, launchTokenIssuer, migrate, tokenIssuerDatabase } from './launch';
 
 describe('BOOTSTRAP_ADMIN_KEY', () => {
   let nats: TestNats;
@@ -69,6 +72,24 @@ describe('BOOTSTRAP_ADMIN_KEY', () => {
     const issuer = await launch('first-admin-key-0');
     expect(await status(issuer, 'first-admin-key-0')).toBe(200);
     expect(await database.query('select name from accounts')).toEqual([{ name: 'Our own name' }]);
+  });
+
+  it('is stored before an app that waited for its schema is ready', async () => {
+    await database.close();
+    database = await testDatabase('token-issuer', async () => undefined, { template: 'token-issuer-empty' });
+    const issuer = await launch('first-admin-key-0');
+    const locker = new pg.Client(database.url);
+    await locker.connect();
+    try {
+      await locker.query(`select pg_advisory_lock(${ADVISORY_LOCKS.adminKeyBootstrap})`);
+      await migrate(database.url);
+      await waitFor(() => issuer.logs.join('').includes('the database is available'), 'the schema');
+      await http(issuer).get('/readyz').expect(503);
+    } finally {
+      await locker.end();
+    }
+    await waitFor(async () => void (await http(issuer).get('/readyz').expect(200)), 'readiness');
+    expect(await status(issuer, 'first-admin-key-0')).toBe(200);
   });
 });
 

@@ -14,7 +14,7 @@ export interface ListedOrigins {
   /** Values of the preflight headers with these names. */
   allowMethods: string;
   allowHeaders: string;
-  /** Response headers that pages may read besides `x-request-id` and the CORS-safelisted ones. */
+  /** Response headers that pages may read besides `x-request-id`, `retry-after` and the CORS-safelisted ones. */
   exposeHeaders?: string;
   /** Whether pages with a USER or ADMIN key may read the responses. */
   allowsServerKeys: boolean;
@@ -30,9 +30,10 @@ const NOT_FOR_BROWSERS =
  */
 export function allowListedOrigins(fastify: FastifyInstance, options: ListedOrigins): void {
   const { allowMethods, allowHeaders, allowsServerKeys } = options;
-  const exposeHeaders = ['x-request-id', ...(options.exposeHeaders ? [options.exposeHeaders] : [])].join(
-    ', ',
-  );
+  const exposeHeaders = [
+    ...['x-request-id', 'retry-after'],
+    ...(options.exposeHeaders ? [options.exposeHeaders] : []),
+  ].join(', ');
   const allowed = new WeakSet<FastifyRequest>();
   const isListed = async (account: Promise<string | undefined>, origin: string): Promise<boolean> => {
     const id = await account;

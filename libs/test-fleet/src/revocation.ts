@@ -10,6 +10,8 @@ const OBSERVED_MS = 8_000;
 const BROKERS_DOWN_MS = 8_000;
 /** Every operation accepts a valid key within this time, also on a busy machine. */
 const WARM_LIMIT_MS = 60_000;
+/** For requests that are not measured. */
+const PREPARED_WITHIN = { timeout: 60_000 };
 /** Pause between two requests to one process. */
 const PAUSE_MS = 10;
 const MAX_ATTEMPTS = 10;
@@ -44,7 +46,7 @@ interface Document {
 async function keyedTargets(fleet: TestFleet, key: string): Promise<KeyedTarget[]> {
   const targets: KeyedTarget[] = [];
   for (const app of APPS.filter((each) => each !== 'console')) {
-    const { text } = await sendRequest(`${fleet.urls[app]}/docs-json`);
+    const { text } = await sendRequest(`${fleet.urls[app]}/docs-json`, {}, PREPARED_WITHIN);
     for (const [path, operations] of Object.entries((JSON.parse(text) as Document).paths))
       for (const [method, { security = [] }] of Object.entries(operations))
         if (security.some((each) => 'apiKey' in each))
@@ -63,11 +65,11 @@ async function keyedTargets(fleet: TestFleet, key: string): Promise<KeyedTarget[
 /** Signs in. Retries, because an overloaded machine may respond 503 for a moment. */
 async function signIn(origin: string, key: string): Promise<string> {
   for (let tries = 1; ; tries += 1) {
-    const { status, headers, text } = await sendRequest(`${origin}/api/session`, {
-      method: 'POST',
-      headers: { ...BROWSER, origin },
-      body: { apiKey: key },
-    });
+    const { status, headers, text } = await sendRequest(
+      `${origin}/api/session`,
+      { method: 'POST', headers: { ...BROWSER, origin }, body: { apiKey: key } },
+      PREPARED_WITHIN,
+    );
     if (status === 200) return headers['set-cookie']![0]!.split(';')[0]!;
     if (tries === MAX_ATTEMPTS) throw new Error(`signing in returned ${status}: ${text}`);
     await sleep(500);
@@ -151,10 +153,11 @@ async function loadWithKey(fleet: TestFleet) {
 
 const revoke = async (fleet: TestFleet, id: string): Promise<void> => {
   const [replica] = fleet.replicas['token-issuer'];
-  const { status } = await sendRequest(`${replica!.url}/admin/accounts/${ACCOUNT}/keys/${id}`, {
-    method: 'DELETE',
-    headers: { 'x-api-key': fleet.secrets.adminKey },
-  });
+  const { status } = await sendRequest(
+    `${replica!.url}/admin/accounts/${ACCOUNT}/keys/${id}`,
+    { method: 'DELETE', headers: { 'x-api-key': fleet.secrets.adminKey } },
+    PREPARED_WITHIN,
+  );
   if (status !== 204) throw new Error(`revoking the key returned ${status}`);
 };
 

@@ -5,6 +5,7 @@ import type { AppName } from '@perkway/domain';
 
 const RESPONSE_TIMEOUT_MS = 5_000;
 const ADMIN_TIMEOUT_MS = 60_000;
+const ADMIN_ATTEMPTS = 20;
 
 export interface HttpResponse {
   status: number;
@@ -53,8 +54,8 @@ export type Admin = <Body>(
 ) => Promise<Body>;
 
 /**
- * Calls a management API and returns the JSON body. Waits if the key's rate limit is used up, and throws on any other
- * status but 2xx.
+ * Calls a management API and returns the JSON body. Waits if the key's rate limit is used up or the machine is
+ * overloaded, and throws on any other status but 2xx.
  */
 export async function callAdmin<Body>(
   url: string,
@@ -62,6 +63,7 @@ export async function callAdmin<Body>(
   method: string,
   body?: object | string,
   contentType = 'application/json',
+  attempts = ADMIN_ATTEMPTS,
 ): Promise<Body> {
   const response = await fetch(url, {
     method,
@@ -69,9 +71,9 @@ export async function callAdmin<Body>(
     body: typeof body === 'object' ? JSON.stringify(body) : body,
     signal: AbortSignal.timeout(ADMIN_TIMEOUT_MS),
   });
-  if (response.status === 429) {
+  if ((response.status === 429 || response.status === 503) && attempts > 1) {
     await sleep(Number(response.headers.get('retry-after')) * 1_000);
-    return callAdmin(url, key, method, body, contentType);
+    return callAdmin(url, key, method, body, contentType, attempts - 1);
   }
   if (!response.ok) throw new Error(`${method} ${url} returned ${response.status}: ${await response.text()}`);
   return (await response.json()) as Body;

@@ -30,7 +30,7 @@ const ACCOUNT = 'pair';
 const SEEN_WITHIN_MS = 10_000;
 const COUNTED_WITHIN_MS = 60_000;
 const KEY_LIMIT = 200;
-const MAX_ATTEMPTS = 10;
+const MAX_ATTEMPTS = 60;
 const CONCURRENT_REQUESTS = 10;
 
 interface Link {

@@ -519,6 +519,7 @@ describe('an operator', () => {
       });
     const header = 'id,title,offer_url,offer_slug,partner.id,partner.name,categories,coupon,is_coupon_perk';
     const url = 'https://fernway.example/offer';
+    let isBusyOver = false;
 
     await choose(
       header,
@@ -528,6 +529,19 @@ describe('an operator', () => {
       `${mark}-category,Category,${url},category,fernway,Fernway,7;99,,`,
       // The console does not check this title's length, so only the perks host rejects it.
       `${mark}-long,${'long '.repeat(2_000)},${url},long,fernway,Fernway,7,,`,
+    );
+    // The host is too busy for the first attempt to write the good perk.
+    await page.route(
+      (address) => address.pathname.endsWith(`/admin/perks/${mark}-good`),
+      async (route) => {
+        if (route.request().method() !== 'PUT' || isBusyOver) return route.fallback();
+        isBusyOver = true;
+        await route.fulfill({
+          status: 503,
+          headers: { 'retry-after': '1' },
+          json: { code: 'DEPENDENCY_UNAVAILABLE' },
+        });
+      },
     );
     await page.getByText('2 new, 0 changed, 0 unchanged · 3 problems').waitFor();
     const lines = await downloaded(page, button(page, 'Download problems').click());
@@ -543,6 +557,7 @@ describe('an operator', () => {
 
     await button(page, 'Write 2 changes').click();
     await page.getByText('1 of 2 written · 1 refused').waitFor();
+    expect(isBusyOver).toBe(true);
     const perks = stage.fleet.admin('perks');
     await perks.get(`/admin/perks/${mark}-good`).expect(200);
     for (const name of ['url', 'title', 'category', 'long'])

@@ -104,6 +104,10 @@ export const EARLIER = `(
   where e.webhook = d.webhook and e.subject_hash = d.subject_hash and e.state = 'pending' and e.position < d.position
   order by e.position limit 1)`;
 
+/** SQL of the hash of the subject of delivery `p`; null if it has none. */
+export const subjectHashOf = (account: string) =>
+  `hashtextextended((select e.subject from events e where e.account_id = ${account} and e.position = p.position), 0)`;
+
 /** Inserts deliveries of the feed rows in `fresh`, up to `on conflict`. */
 const INSERT = (condition: string) => `
   insert into deliveries (webhook, event_id, position, type, subject_hash, held, next_attempt_at, created_at)
@@ -493,16 +497,16 @@ export class DeliveryQueue {
   ): Promise<void> {
     await this.lockPending(manager, webhook);
     await manager.query(
-      `update deliveries d set subject_hash = n.hash, held = n.hash is not null and n.place > 1
+      // Materialized: without statistics of a new webhook, the plan could join all its deliveries with each other.
+      `with pending as materialized (
+         select p.webhook, p.id, p.position, case when $3 then ${subjectHashOf('$2')} end as hash
+         from deliveries p where p.webhook = $1 and p.state = 'pending'
+       )
+       update deliveries d set subject_hash = n.hash, held = n.hash is not null and n.place > 1
        from (
-         select id, hash, row_number() over (partition by hash order by position) as place
-         from (
-           select p.id, p.position, case when $3 then hashtextextended(e.subject, 0) end as hash
-           from deliveries p left join events e on e.account_id = $2 and e.position = p.position
-           where p.webhook = $1 and p.state = 'pending'
-         ) pending
+         select webhook, id, hash, row_number() over (partition by hash order by position) as place from pending
        ) n
-       where d.webhook = $1 and d.id = n.id`,
+       where d.webhook = n.webhook and d.id = n.id`,
       [webhook, account, ordered],
     );
   }

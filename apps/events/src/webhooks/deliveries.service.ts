@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { ApiError, invalidField, lastOf, type Caller } from '@perkway/domain';
 import { Clock, Conditions, KeysetPaginator, type ListQuery, type Page } from '@perkway/platform';
 import { DataSource, type EntityManager } from 'typeorm';
-import { EARLIER } from '../deliveries/delivery-queue.js';
+import { EARLIER, subjectHashOf } from '../deliveries/delivery-queue.js';
 import { DeliveryWorker } from '../deliveries/delivery-worker.js';
 import { searchTime } from '../feed/feed-rows.js';
 import { DELIVERY_STATES, type Delivery, type DeliveryState, type ReplayWebhookDto } from './webhook.dto.js';
@@ -74,15 +74,15 @@ export class DeliveriesService {
     await this.dataSource.transaction(async (manager) => {
       const webhook = await this.find(manager, account, webhookId, true);
       const [, count] = await manager.query<[unknown, number]>(
-        `update deliveries r
+        // Materialized: without statistics of a new webhook, the plan could join all its deliveries with each other.
+        `with d as materialized (
+           select p.webhook, p.id, p.position, case when $4 then ${subjectHashOf('$5')} end as subject_hash
+           from deliveries p where p.webhook = $1 and p.event_id = $2
+         )
+         update deliveries r
          set state = 'pending', requested = true, next_attempt_at = $3, lease_until = null, delivered_at = null,
            subject_hash = d.subject_hash, held = ${EARLIER} is true
-         from (
-           select p.webhook, p.id, p.position, case when $4 then hashtextextended(e.subject, 0) end as subject_hash
-           from deliveries p left join events e on e.account_id = $5 and e.position = p.position
-           where p.webhook = $1 and p.event_id = $2
-         ) d
-         where r.webhook = d.webhook and r.id = d.id`,
+         from d where r.webhook = d.webhook and r.id = d.id`,
         [webhook.key, eventId, new Date(this.clock.now()), webhook.ordered, account],
       );
       if (count === 0) throw new ApiError('EVENT_NOT_FOUND', 'The webhook has no delivery of this event');

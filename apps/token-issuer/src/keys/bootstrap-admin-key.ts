@@ -1,7 +1,7 @@
 import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { hashApiKey } from '@perkway/auth';
 import { ADVISORY_LOCKS } from '@perkway/domain';
-import { DatabaseState, ENV, LOGGER } from '@perkway/platform';
+import { DatabaseState, ENV, HealthService, LOGGER } from '@perkway/platform';
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { DataSource } from 'typeorm';
@@ -14,7 +14,7 @@ const PLATFORM = { id: 'platform', name: 'Platform' };
 
 /**
  * Stores the first ADMIN key if no ADMIN key has ever existed. Revoked keys count too, so a revoked key cannot come
- * back this way.
+ * back this way. The app is ready once that is done, so that no call with the key gets 401.
  */
 @Injectable()
 export class BootstrapAdminKey implements OnApplicationBootstrap {
@@ -23,17 +23,21 @@ export class BootstrapAdminKey implements OnApplicationBootstrap {
     private readonly database: DatabaseState,
     @Inject(ENV) private readonly env: TokenIssuerEnv,
     @Inject(LOGGER) private readonly logger: Logger,
+    private readonly health: HealthService,
   ) {}
 
   async onApplicationBootstrap() {
     const { BOOTSTRAP_ADMIN_KEY: key } = this.env;
     if (key === undefined) return;
     if (this.database.hasBeenCurrent) return this.store(key);
+    let isDone = false;
+    this.health.require(() => isDone);
     this.database.whenCurrent
       .then(() => this.store(key))
       .catch((err: unknown) =>
         this.logger.error({ err }, 'could not store the first ADMIN key, restart the app'),
-      );
+      )
+      .finally(() => (isDone = true));
   }
 
   private async store(key: string) {

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { HealthModule } from '@perkway/platform';
 import { AccountEntity } from '../accounts/account.entity.js';
 import { ConsoleKeysModule } from '../console-keys/console-keys.module.js';
 import { AllKeysController } from './all-keys.controller.js';
@@ -9,7 +10,7 @@ import { KeysController } from './keys.controller.js';
 import { KeysService } from './keys.service.js';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([AccountEntity, ApiKeyEntity]), ConsoleKeysModule],
+  imports: [TypeOrmModule.forFeature([AccountEntity, ApiKeyEntity]), ConsoleKeysModule, HealthModule],
   controllers: [KeysController, AllKeysController],
   providers: [KeysService, BootstrapAdminKey],
 })

@@ -8,7 +8,7 @@ import {
   type Operation,
 } from '@perkway/test-fleet';
 import { launchChromium, runNode, waitFor } from '@perkway/testing';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -338,7 +338,8 @@ const KEYRINGS = [
 describe('an upgrade by docker/up under load', () => {
   it('replaces every replica of the previous commit and every key without a failed request or a lost event, and keeps the scale', async () => {
     const rotateAll = async () => {
-      for (const variable of KEYRINGS) await stack.rotate(variable);
+      // Not PIXEL_HASH_KEY and NATS_PASSWORD, whose rotation may count a view twice and fail requests (docs/deploy.md).
+      for (const variable of [...KEYRINGS, 'ANALYTICS_TOKEN_KEYS']) await stack.rotate(variable);
     };
     await rotateAll();
     const images = await previousImages;
@@ -354,8 +355,12 @@ describe('an upgrade by docker/up under load', () => {
       await load.stop();
     }
     // The new keys sign, and the upgrade put none of the former ones back.
-    for (const file of ['perks/LINK_SIGNING_KEYS', 'gift-cards/CARD_ENCRYPTION_KEYS'])
-      expect(readFileSync(join(secrets, file), 'utf8')).toMatch(/^k2:.*,k1:/);
+    for (const variable of KEYRINGS) {
+      const files = APPS.map((app) => join(secrets, app, variable)).filter((file) => existsSync(file));
+      expect(files).not.toEqual([]);
+      for (const file of files)
+        expect([file, readFileSync(file, 'utf8')]).toEqual([file, expect.stringMatching(/^k2:.*,k1:/)]);
+    }
     // Docker checks a container's health for the first time ten seconds after its start.
     await stack.healthy();
     for (const app of APPS) {

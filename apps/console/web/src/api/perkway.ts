@@ -38,7 +38,7 @@ export async function responseOf<T>(call: Promise<T>): Promise<T> {
       texts.errors.byCode[error.code] ??
         (isForPeople(error) ? error.message : texts.errors.unexpected(error.status)),
       error.requestId,
-      undefined,
+      Number(error.headers?.get('retry-after')) || undefined,
       error.errors,
       error.message,
     );

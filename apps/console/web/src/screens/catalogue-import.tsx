@@ -16,6 +16,9 @@ import { ImportProblems } from './import-problems';
 
 const t = texts.catalogue;
 const AT_ONCE = 6;
+/** Attempts of a write that the host is too busy for. */
+const ATTEMPTS = 6;
+const PAUSE_SECONDS = 2;
 
 interface Compared extends Item {
   state: 'new' | 'changed' | 'same' | 'done' | 'failed';
@@ -34,6 +37,20 @@ async function compare(item: Item): Promise<Compared> {
   const found = differences(stored?.body, item.body);
   const state = !stored ? 'new' : found.length > 0 ? 'changed' : 'same';
   return { ...item, state, differences: found, etag: stored?.etag ?? null };
+}
+
+/** Writes an item; while the host is too busy, waits and tries again. */
+async function writeItem({ kind, id, body, etag }: Compared): Promise<void> {
+  for (let attempt = 1; ; attempt += 1)
+    try {
+      await responseOf(KINDS[kind].write(id, body as never, etag ?? undefined));
+      return;
+    } catch (error) {
+      const isBusy = error instanceof ApiError && [429, 503].includes(error.status);
+      if (!isBusy || attempt === ATTEMPTS) throw error;
+      const seconds = error.retryAfterSeconds ?? PAUSE_SECONDS;
+      await new Promise((resolve) => setTimeout(resolve, seconds * 1_000));
+    }
 }
 
 const REFERENCED: Record<OutsideReference['kind'], Kind> = {
@@ -106,8 +123,7 @@ export default function CatalogueImport() {
     for (const [index, item] of list.entries()) {
       if (item.state !== 'new' && item.state !== 'changed') continue;
       try {
-        const { kind, id, body, etag } = item;
-        await responseOf(KINDS[kind].write(id, body as never, etag ?? undefined));
+        await writeItem(item);
         results[index] = { ...item, state: 'done' };
       } catch (refusal) {
         results[index] = { ...item, state: 'failed', error: (refusal as Error).message };

@@ -17,13 +17,17 @@ export interface Difference {
   after: unknown;
 }
 
-/** Compares a stored resource with a body, member by member. Missing members equal empty ones. */
-export function differences(stored: unknown, wanted: unknown): Difference[] {
-  const own = isRecord(stored)
-    ? Object.fromEntries(Object.entries(stored).filter(([name]) => !READ_ONLY.includes(name)))
-    : stored;
-  return compare(own, wanted, '');
-}
+/**
+ * Compares a stored resource with a body or with its later version, member by member. Missing members equal empty ones;
+ * members that the service sets do not count.
+ */
+export const differences = (stored: unknown, wanted: unknown): Difference[] =>
+  compare(withoutReadOnly(stored), withoutReadOnly(wanted), '');
+
+const withoutReadOnly = (resource: unknown): unknown =>
+  isRecord(resource)
+    ? Object.fromEntries(Object.entries(resource).filter(([name]) => !READ_ONLY.includes(name)))
+    : resource;
 
 function compare(stored: unknown, wanted: unknown, at: string): Difference[] {
   if (isEmpty(stored, at) && isEmpty(wanted, at)) return [];

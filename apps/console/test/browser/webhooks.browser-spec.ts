@@ -136,7 +136,7 @@ describe('a webhook', () => {
     await page.getByLabel('State').selectOption('Failed');
     await page.getByText('No delivery is in this state.').waitFor();
     await page.getByLabel('State').selectOption('Pending');
-    const row = page.getByRole('row', { name: /conversion\.recorded .*Pending \d 503/ });
+    const row = page.getByRole('row', { name: /conversion\.recorded .*Retrying \d 503/ });
     await row.waitFor();
     const attempts = async () => Number(await row.getByRole('cell').nth(1).innerText());
     const before = await attempts();

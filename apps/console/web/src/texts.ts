@@ -150,6 +150,7 @@ export const texts = {
     slowDown: (seconds: number) =>
       `Too many wrong keys from here. Try again in ${seconds} ${pluralOf(seconds, 'second', 'seconds')}.`,
     empty: 'Enter your API key.',
+    noKey: 'You have no key? Ask whoever runs Perkway for your company.',
     toContinue: 'Sign in to open the page that you asked for. A session ends after an hour without use.',
     failed: 'Signing in there did not work. Try again.',
     personUnknown: 'This e-mail address may not sign in here. Ask your operator to add it.',
@@ -347,7 +348,7 @@ export const texts = {
       now: 'Clicks',
       before: 'Clicks before',
       difference: 'Difference',
-      none: 'There are no journeys in both periods to compare.',
+      none: 'One of the two periods has no journeys, so there is nothing to compare.',
     },
     cubes: {
       perk_views: 'Perks',
@@ -500,7 +501,7 @@ export const texts = {
     keysNote:
       'A USER key is a secret for your servers: never put it into a page. Pages use keys of the role JOURNEY.',
     firstRequest: 'First request',
-    firstRequestNote: 'Set API_KEY to a USER key.',
+    firstRequestNote: 'Set KEY to a USER key.',
     allHosts: 'All hosts',
     quickstart: 'Ten minutes with Perkway',
     name: 'Name',
@@ -562,8 +563,9 @@ export const texts = {
     host: 'Host',
     address: 'Address',
     document: 'OpenAPI',
+    errorCodes: 'Error codes',
     try: 'Try it',
-    tryText: 'These lines run as they stand once API_KEY is set. They count nothing.',
+    tryText: 'These lines run as they stand once KEY is set. They count nothing.',
     hostNames: {
       perks: 'Perk collections',
       links: 'Perk links',
@@ -686,9 +688,11 @@ export const texts = {
       DeliveryState,
       string
     >,
+    retrying: 'Retrying',
     attempts: 'Attempts',
     response: 'Last response',
     none: 'None yet',
+    notSent: 'Not sent, because the webhook was disabled',
     noResponse: 'No response',
     when: 'When',
     next: (when: string) => `Next attempt ${when}`,
@@ -1121,7 +1125,7 @@ export const texts = {
     deleteTitle: 'Delete this question?',
     deleteText: (name: string) => `“${name}” disappears for everybody of your account.`,
     asQuery: 'This question for developers',
-    asQueryNote: 'The same figures from the analytics API. The lines run as they stand once API_KEY is set.',
+    asQueryNote: 'The same figures from the analytics API. The lines run as they stand once KEY is set.',
     json: 'Query',
     curl: 'curl',
     others: (count: string) => `and ${count} more in the table`,
@@ -1185,7 +1189,7 @@ export const texts = {
     takeTheirs: 'Take theirs',
     replace: 'Replace with mine',
     preview: 'Preview',
-    deleteTitle: 'Delete this?',
+    deleteTitle: (name: string) => `Delete “${name}”?`,
     deleteText: (id: string) => `“${id}” is deleted at once. This cannot be undone.`,
     deleted: 'Deleted',
     usedIn: 'Used in',
@@ -1549,7 +1553,8 @@ export const texts = {
     fileHint: 'CSV with the column code, or one code per line.',
     codes: 'Or paste codes',
     codesHint: 'One per line.',
-    load: (count: string, isOne: boolean) => `Load ${count} ${isOne ? 'code' : 'codes'}`,
+    load: (count: number) =>
+      count === 0 ? 'Load codes' : `Load ${formatNumber(count)} ${pluralOf(count, 'code', 'codes')}`,
     loading: 'Loading codes…',
     counts: (imported: string, duplicates: string) => `New codes: ${imported}. Already there: ${duplicates}.`,
     again: (imported: string) => `New codes so far: ${imported}. Load the same codes again to add the rest.`,
@@ -1828,6 +1833,6 @@ export const texts = {
   notFound: {
     title: 'Page not found',
     text: 'This page does not exist, or your account has no access to it.',
-    home: 'To the overview',
+    home: 'To the start page',
   },
 };

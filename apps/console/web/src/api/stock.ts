@@ -1,9 +1,16 @@
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, type QueryClient } from '@tanstack/react-query';
 import { useLiveInterval } from '../parts/live';
 import { get } from './http';
+import { LINKS_KEY } from './reward-links';
 import type { CardStock, Inventory } from './types';
 
-export const STOCK_RATES_KEY = 'stock-rates';
+const STOCK_RATES_KEY = 'stock-rates';
+
+/** Reads again what a change of cards or reward links changes: pools, stock, links and statements. */
+export async function refreshGiftCards(client: QueryClient): Promise<void> {
+  const keys = [['pools'], [STOCK_RATES_KEY], ['statement'], ['links-of-job'], LINKS_KEY];
+  await Promise.all(keys.map((queryKey) => client.invalidateQueries({ queryKey })));
+}
 
 /** The rates of the account's card values, or of those of one pool. */
 export function useStock(poolId?: string) {

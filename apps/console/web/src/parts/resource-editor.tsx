@@ -280,7 +280,7 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
       {usedIn && <Card title={t.usedIn}>{usedIn}</Card>}
       {unsaved.dialog}
       <Confirm
-        title={t.deleteTitle}
+        title={t.deleteTitle(stored ? kind.nameOf(stored.body) : '')}
         text={t.deleteText(id ?? '')}
         action={texts.delete}
         isOpen={isDeleting}

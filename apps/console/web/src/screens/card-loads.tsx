@@ -2,6 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { sendRequest } from '../api/http';
 import { perkway, responseOf } from '../api/perkway';
+import { refreshGiftCards } from '../api/stock';
 import type { CardLoad, CardLoadReport } from '../api/types';
 import { formatMoment, formatNumber } from '../format';
 import { FileField } from '../parts/fields';
@@ -80,7 +81,7 @@ export function CardLoads({ poolId }: { poolId: string }) {
     } finally {
       setSending(null);
       await client.invalidateQueries({ queryKey: key });
-      await client.invalidateQueries({ queryKey: ['stock', poolId] });
+      await refreshGiftCards(client);
     }
   };
 

@@ -116,7 +116,7 @@ export function CouponCodes({ perkId }: { perkId: string }) {
         {sent !== null && <progress aria-label={t.loading} max={codes.length} value={sent} />}
         <div className="actions">
           <button type="submit" className="button main" disabled={sent !== null || codes.length === 0}>
-            {sent === null ? t.load(formatNumber(codes.length), codes.length === 1) : t.loading}
+            {sent === null ? t.load(codes.length) : t.loading}
           </button>
         </div>
       </form>

@@ -111,7 +111,11 @@ export function Deliveries({ webhook: { id, enabled } }: { webhook: Webhook }) {
                 {
                   name: t.state,
                   cell: (delivery) => (
-                    <span className={`badge ${TONES[delivery.state]}`}>{t.states[delivery.state]}</span>
+                    <span className={`badge ${TONES[delivery.state]}`}>
+                      {delivery.state === 'pending' && delivery.attempts > 0
+                        ? t.retrying
+                        : t.states[delivery.state]}
+                    </span>
                   ),
                 },
                 { name: t.attempts, isNumber: true, cell: ({ attempts }) => formatNumber(attempts) },
@@ -154,8 +158,8 @@ export function Deliveries({ webhook: { id, enabled } }: { webhook: Webhook }) {
 
 const actionOf = ({ state }: Delivery) => (state === 'delivered' ? t.again : t.retry);
 
-function Response({ delivery: { attempts, last_status, last_error } }: { delivery: Delivery }) {
-  if (attempts === 0) return <span className="hint">{t.none}</span>;
+function Response({ delivery: { state, attempts, last_status, last_error } }: { delivery: Delivery }) {
+  if (attempts === 0) return <span className="hint">{state === 'failed' ? t.notSent : t.none}</span>;
   return (
     <>
       {last_status === null ? t.noResponse : <code>{last_status}</code>}

@@ -495,7 +495,7 @@ function Developers({ query }: { query: Query }) {
   const { hosts } = useSession();
   const json = JSON.stringify({ timezone: TIMEZONE, ...query }, null, 2);
   const curl = [
-    `TOKEN=$(curl -s -H "X-API-Key: $API_KEY" ${hosts.token}/cube/token | sed 's/.*"token":"\\([^"]*\\)".*/\\1/')`,
+    `TOKEN=$(curl -s -H "X-API-Key: $KEY" ${hosts.token}/cube/token | sed 's/.*"token":"\\([^"]*\\)".*/\\1/')`,
     // A quote within single quotes: the shell would end the string there.
     `curl -G -H "Authorization: $TOKEN" ${hosts.query}/cubejs-api/v1/load --data-urlencode 'query=${json.replaceAll("'", String.raw`'\''`)}'`,
   ].join('\n');

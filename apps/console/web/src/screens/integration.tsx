@@ -48,8 +48,7 @@ export default function Integration() {
 const CLICKS_BY_DAY =
   '{"measures":["perk_clicks.count"],"timeDimensions":[{"dimension":"perk_clicks.occurred_at","granularity":"day","dateRange":"last 7 days"}]}';
 
-const collectionsCall = (host: string | undefined) =>
-  `curl -H "X-API-Key: $API_KEY" ${host}/perk-collections`;
+const collectionsCall = (host: string | undefined) => `curl -H "X-API-Key: $KEY" ${host}/perk-collections`;
 
 function FirstRequest() {
   const { hosts } = useSession();
@@ -76,13 +75,13 @@ function Hosts() {
   const { hosts } = useSession();
   const lines = [
     { name: t.curl.perks, line: collectionsCall(hosts.perks) },
-    { name: t.curl.boost, line: `curl -H "X-API-Key: $API_KEY" ${hosts.boost}/campaigns` },
-    { name: t.curl.gift, line: `curl -H "X-API-Key: $API_KEY" ${hosts.gift}/pools` },
-    { name: t.curl.events, line: `curl -H "X-API-Key: $API_KEY" ${hosts.events}/events` },
+    { name: t.curl.boost, line: `curl -H "X-API-Key: $KEY" ${hosts.boost}/campaigns` },
+    { name: t.curl.gift, line: `curl -H "X-API-Key: $KEY" ${hosts.gift}/pools` },
+    { name: t.curl.events, line: `curl -H "X-API-Key: $KEY" ${hosts.events}/events` },
     {
       name: t.curl.query,
       line: [
-        `TOKEN=$(curl -s -H "X-API-Key: $API_KEY" ${hosts.token}/cube/token | sed 's/.*"token":"\\([^"]*\\)".*/\\1/')`,
+        `TOKEN=$(curl -s -H "X-API-Key: $KEY" ${hosts.token}/cube/token | sed 's/.*"token":"\\([^"]*\\)".*/\\1/')`,
         `curl -G -H "Authorization: $TOKEN" ${hosts.query}/cubejs-api/v1/load --data-urlencode 'query=${CLICKS_BY_DAY}'`,
       ].join('\n'),
     },
@@ -109,6 +108,15 @@ function Hosts() {
               cell: ([name, address]) => (
                 <a href={`${address}/docs-json`} rel="noreferrer" target="_blank">
                   {t.document}
+                  <span className="sr"> {t.hostNames[name] ?? name}</span>
+                </a>
+              ),
+            },
+            {
+              name: t.errorCodes,
+              cell: ([name, address]) => (
+                <a href={`${address}/errors`} rel="noreferrer" target="_blank">
+                  {t.errorCodes}
                   <span className="sr"> {t.hostNames[name] ?? name}</span>
                 </a>
               ),

@@ -3,7 +3,7 @@ import { useEffect } from 'react';
 import { useCampaigns } from '../api/campaigns';
 import { sendRequest, download } from '../api/http';
 import { JOBS_KEY, useLinkJobs } from '../api/link-jobs';
-import { STOCK_RATES_KEY } from '../api/stock';
+import { refreshGiftCards } from '../api/stock';
 import type { LinkJob } from '../api/types';
 import { formatMoment, formatMoney, formatNumber } from '../format';
 import { Icon } from '../parts/icon';
@@ -44,8 +44,7 @@ export function LinkJobs() {
   // Jobs use up stock, so refresh the figures above.
   useEffect(() => {
     if (made === undefined) return;
-    void client.invalidateQueries({ queryKey: ['pools'] });
-    void client.invalidateQueries({ queryKey: [STOCK_RATES_KEY] });
+    void refreshGiftCards(client);
   }, [client, made]);
   const act = (action: Promise<unknown>) =>
     attempt(action.then(() => client.invalidateQueries({ queryKey: JOBS_KEY })));

@@ -1,7 +1,8 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { sendRequest } from '../api/http';
-import { linksOfJob } from '../api/link-jobs';
+import { JOBS_KEY, linksOfJob } from '../api/link-jobs';
+import { refreshGiftCards } from '../api/stock';
 import type { CancelledLinks, LinkJob, LinkStates } from '../api/types';
 import { formatMoney, formatNumber, formatShare } from '../format';
 import { Confirm } from '../parts/dialog';
@@ -33,8 +34,8 @@ export function LinksOfJob({ job }: { job: LinkJob }) {
       after = body.next;
     }
     say(t.cancelledRest(formatNumber(cancelled), cancelled === 1));
-    for (const key of ['links-of-job', 'pools', 'reward-links', 'link-jobs'])
-      void client.invalidateQueries({ queryKey: [key] });
+    void client.invalidateQueries({ queryKey: JOBS_KEY });
+    void refreshGiftCards(client);
   };
   return (
     <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>

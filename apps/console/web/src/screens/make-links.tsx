@@ -6,6 +6,7 @@ import { sendRequest } from '../api/http';
 import { JOBS_KEY } from '../api/link-jobs';
 import { perkway, responseOf } from '../api/perkway';
 import { poolName } from '../api/pools';
+import { refreshGiftCards } from '../api/stock';
 import type { CreatedLinkJob, Pool } from '../api/types';
 import { dayOf, daysAgo } from '../dates';
 import { formatLongDay, formatMoney, formatNumber } from '../format';
@@ -102,8 +103,7 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
       say(job.state === 'awaiting_approval' ? t.waitingStarted : t.started);
       onClose();
     }
-    void client.invalidateQueries({ queryKey: ['pools'] });
-    void client.invalidateQueries({ queryKey: ['reward-links'] });
+    void refreshGiftCards(client);
   };
 
   if (made)

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { perkway, responseOf } from '../api/perkway';
-import { LINKS_KEY } from '../api/reward-links';
+import { refreshGiftCards } from '../api/stock';
 import type { RewardLink } from '../api/types';
 import { dayOf, daysAgo } from '../dates';
 import { Dialog, DialogForm } from '../parts/dialog';
@@ -47,8 +47,7 @@ export function ReplaceLink({ link, name, value, onClose }: Props) {
       setMade(reward_link);
     } finally {
       // Also after a refusal: the link may be cancelled by now, or opened.
-      void client.invalidateQueries({ queryKey: ['pools'] });
-      void client.invalidateQueries({ queryKey: LINKS_KEY });
+      void refreshGiftCards(client);
     }
   };
 

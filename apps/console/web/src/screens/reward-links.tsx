@@ -3,7 +3,8 @@ import { useState } from 'react';
 import { useCampaigns } from '../api/campaigns';
 import { perkway, responseOf } from '../api/perkway';
 import { poolName, usePools } from '../api/pools';
-import { LINKS_KEY, useLinks } from '../api/reward-links';
+import { useLinks } from '../api/reward-links';
+import { refreshGiftCards } from '../api/stock';
 import type { RewardLink } from '../api/types';
 import { formatMoment, formatMoney } from '../format';
 import { Confirm } from '../parts/dialog';
@@ -222,8 +223,7 @@ export default function RewardLinks() {
         onConfirm={async () => {
           await responseOf(perkway.gift.cancelRewardLink({ linkId: cancelling!.id }));
           say(t.cancelledNotice);
-          await client.invalidateQueries({ queryKey: LINKS_KEY });
-          void client.invalidateQueries({ queryKey: ['pools'] });
+          await refreshGiftCards(client);
         }}
       />
     </Screen>

@@ -80,6 +80,7 @@ export function SignIn({ session }: { session: Session | null }) {
             </a>
           </>
         )}
+        <p className="hint">{t.noKey}</p>
         <p className="sr" role="alert">
           {error}
         </p>

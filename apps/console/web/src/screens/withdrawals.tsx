@@ -2,6 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { POOLS } from '../api/managed';
 import { perkway, responseOf } from '../api/perkway';
+import { refreshGiftCards } from '../api/stock';
 import type { WithdrawCards, Withdrawal } from '../api/types';
 import { formatMoment, formatNumber } from '../format';
 import { Confirm, DialogForm } from '../parts/dialog';
@@ -27,7 +28,7 @@ export function Withdrawals({ poolId }: { poolId: string }) {
     queryKey: key,
     queryFn: async ({ signal }) => {
       const list = await responseOf(perkway.gift.listWithdrawals({ poolId }, { signal }));
-      void client.invalidateQueries({ queryKey: ['stock', poolId] });
+      void refreshGiftCards(client);
       return list;
     },
     refetchInterval: ({ state }) => (state.data?.some((one) => one.state === 'running') ? WATCH_MS : false),

@@ -873,6 +873,10 @@ export const texts = {
     checkText: (links: string, value: string, total: string, isOne: boolean) =>
       `${links} ${isOne ? 'link' : 'links'} of ${value}, worth ${total} in total.`,
     checkDetails: (pool: string, until: string) => `From ${pool}, until ${until}.`,
+    checkFor: (campaign: string) => `For ${campaign}.`,
+    checkLeft: (cards: string, isOne: boolean) =>
+      `${cards} ${isOne ? 'card' : 'cards'} of this value will be left.`,
+    checkNoReferences: 'They have no references, so nobody can tell who got which link.',
     back: 'Back',
     start: 'Make links',
     started: 'The links are being made. You can leave this screen.',
@@ -1261,7 +1265,8 @@ export const texts = {
     fell: (account: string, share: string) => `${account} has ${share} fewer events than the week before`,
     moreFell: (count: number) =>
       `${count} more ${pluralOf(count, 'account has', 'accounts have')} lost half of ${pluralOf(count, 'its', 'their')} events`,
-    silent: (count: number) => `${count} ${pluralOf(count, 'account has', 'accounts have')} no more events`,
+    silentOne: (name: string) => `${name} has no more events`,
+    silent: (count: number) => `${count} accounts have no more events`,
     traffic: 'Traffic',
     trafficNote: (from: string, middle: string, dayTo: string, busy: string) =>
       `Tracked events, with bots. The last 24 hours end ${dayTo}, the last full hour. The last seven days begin ${middle} and include the current hour; the week before begins ${from}. An account raises an alarm if it has no event after a day of at least ${busy}, or at most half after a week of at least ${busy}.`,

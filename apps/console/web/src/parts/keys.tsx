@@ -250,11 +250,14 @@ function CreateKey({ path, roles, onClose }: CreateProps) {
   const [role, setRole] = useState<KeyRole>(roles[0]!);
   const [isAll, setAll] = useState(true);
   const [scopes, setScopes] = useState<KeyScope[]>([]);
+  const [isLacking, setLacking] = useState(false);
   const [lastDay, setLastDay] = useState('');
   const [made, setMade] = useState<string | null>(null);
 
   const create = async () => {
-    if (!isAll && scopes.length === 0) throw new Error(t.needsScope);
+    const lacksScope = !isAll && scopes.length === 0;
+    setLacking(lacksScope);
+    if (lacksScope) return;
     const { body } = await sendRequest<CreatedKey>(path, {
       method: 'POST',
       body: {
@@ -291,12 +294,18 @@ function CreateKey({ path, roles, onClose }: CreateProps) {
                   </span>
                 }
                 checked={scopes.includes(scope)}
-                onValue={(isChosen) =>
-                  setScopes(isChosen ? [...scopes, scope] : scopes.filter((other) => other !== scope))
-                }
+                onValue={(isChosen) => {
+                  setLacking(false);
+                  setScopes(isChosen ? [...scopes, scope] : scopes.filter((other) => other !== scope));
+                }}
               />
             ))}
           </div>
+        )}
+        {isLacking && !isAll && (
+          <p className="field-error" role="alert">
+            {t.needsScope}
+          </p>
         )}
       </fieldset>
       <TextField

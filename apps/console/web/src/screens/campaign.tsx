@@ -240,7 +240,7 @@ function Found({ campaign }: { campaign: Campaign }) {
       )}
       actions={
         <>
-          <RangePicker />
+          {tab !== 'send' && <RangePicker />}
           <button type="button" className="button" onClick={() => setFreezing(true)}>
             {t.freeze}
           </button>

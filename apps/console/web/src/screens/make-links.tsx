@@ -115,6 +115,7 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
 
   if (isChecking && chosen) {
     const { denomination, currency } = chosen.entry;
+    const campaignName = campaigns.data?.find(({ id }) => id === campaign)?.name;
     return (
       <DialogForm
         title={t.checkTitle}
@@ -133,8 +134,16 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
             wanted === 1,
           )}
         </p>
-        <p>{t.checkDetails(poolName(chosen.pool), formatLongDay(dayOf(until)))}</p>
-        {missing > 0 && <p className="field-error">{t.missing(formatNumber(missing))}</p>}
+        <p>
+          {t.checkDetails(poolName(chosen.pool), formatLongDay(dayOf(until)))}{' '}
+          {campaignName !== undefined && t.checkFor(campaignName)}
+        </p>
+        {missing > 0 ? (
+          <p className="field-error">{t.missing(formatNumber(missing))}</p>
+        ) : (
+          <p>{t.checkLeft(formatNumber(-missing), missing === -1)}</p>
+        )}
+        {by === 'count' && <p className="hint">{t.checkNoReferences}</p>}
       </DialogForm>
     );
   }

@@ -90,7 +90,13 @@ export default function OperatorsHome() {
       text: capitalized(text),
       to: '/health',
     })),
-    ...alarmOf('critical', t.silent, toAccounts(silent), silent, ({ lastEvent }) => lastEvent),
+    ...alarmOf(
+      'critical',
+      (count) => (count === 1 ? t.silentOne(silent[0]!.name) : t.silent(count)),
+      toAccounts(silent),
+      silent,
+      ({ lastEvent }) => lastEvent,
+    ),
     ...fallen.slice(0, NAMED).map(({ id, name, week, weekBefore }) => ({
       severity: 'warning' as const,
       text: t.fell(name, formatShare(weekBefore - week, weekBefore)!),

@@ -30,7 +30,7 @@ interface Props {
 export function PerkCard(perk: Props) {
   return (
     <article className="perk-card">
-      <PerkPicture size="wide" src={perk.banner ?? perk.logo} name={perk.partner} />
+      <PerkPicture size="wide" src={perk.banner ?? perk.logo} name={perk.title || perk.partner} />
       <div className="perk-body">
         <p className="perk-callout">{perk.callout}</p>
         {perk.title && <h3>{perk.title}</h3>}

@@ -15,7 +15,7 @@ const MAX_SHOWN = 100;
 /** Picture and name of a perk. A perk that does not exist, or no longer, is shown by its id. */
 export const PerkName = ({ id, perk }: { id: string; perk: StoredPerk | undefined }) => (
   <span className="with-picture">
-    <PerkPicture src={perk?.media.logo ?? perk?.media.banner} name={perk?.partner.name ?? id} />
+    <PerkPicture src={perk?.media.logo ?? perk?.media.banner} name={perk?.title ?? id} />
     <span>
       {perk?.title ?? <code>{id}</code>} {perk && <span className="hint">{perk.partner.name}</span>}
     </span>
@@ -82,7 +82,7 @@ export function PerkPicker({ title, chosen, onAdd, onRemove, onClose }: Props) {
                       <PerkPicture
                         size="wide"
                         src={perk?.media.banner ?? perk?.media.logo}
-                        name={perk?.partner.name ?? id}
+                        name={perk?.title ?? id}
                       />
                       <span className="pick-name">
                         {perk?.title ?? <code>{id}</code>}{' '}

@@ -10,7 +10,7 @@ interface Props {
 const HUES = 6;
 const hueOf = (name: string) => [...name].reduce((sum, letter) => sum + letter.codePointAt(0)!, 0) % HUES;
 
-/** Decorative: the name of the perk always stands beside it. */
+/** Decorative: the name always stands beside it. The title of a perk as name gives it the same color on every screen. */
 export function PerkPicture({ src, name, size = 'small' }: Props) {
   const [loaded, setLoaded] = useState<string | null>(null);
   return (

@@ -114,9 +114,9 @@ const Perks = () => {
           {
             name: t.title,
             isHead: true,
-            cell: ({ id, title, partner, media }) => (
+            cell: ({ id, title, media }) => (
               <span className="with-picture">
-                <PerkPicture src={media.logo ?? media.banner} name={partner.name} />
+                <PerkPicture src={media.logo ?? media.banner} name={title} />
                 <span>
                   <Link to={`/catalogue/perks/${encodeURIComponent(id)}`}>{title}</Link>
                   <br />

@@ -109,7 +109,7 @@ export default function PerkEditor({ id, onSaved, onDeleted, onNamed }: EditorPr
           const kind = kindOf(draft);
           const picture = (name: 'banner' | 'logo') => (
             <div className="with-picture picture-field">
-              <PerkPicture src={draft.media?.[name]} name={draft.partner.name || '?'} />
+              <PerkPicture src={draft.media?.[name]} name={draft.title || '?'} />
               <TextField
                 label={t[name]}
                 type="url"

@@ -8,7 +8,7 @@ const STOCK_RATES_KEY = 'stock-rates';
 
 /** Reads again what a change of cards or reward links changes: pools, stock, links and statements. */
 export async function refreshGiftCards(client: QueryClient): Promise<void> {
-  const keys = [['pools'], [STOCK_RATES_KEY], ['statement'], ['links-of-job'], LINKS_KEY];
+  const keys = [['pools'], ['stock'], [STOCK_RATES_KEY], ['statement'], ['links-of-job'], LINKS_KEY];
   await Promise.all(keys.map((queryKey) => client.invalidateQueries({ queryKey })));
 }
 

@@ -199,7 +199,7 @@ export class ConsoleStage {
 
   async window(options: BrowserContextOptions = {}): Promise<BrowserContext> {
     const context = await this.browser.newContext({ locale: 'en-GB', timezoneId: 'UTC', ...options });
-    context.setDefaultTimeout(20_000);
+    context.setDefaultTimeout(45_000);
     context.on('weberror', (error) => this.complaints.push(String(error.error())));
     context.on('console', (message) => {
       if (/content security policy|trusted ?type|react/i.test(message.text()))

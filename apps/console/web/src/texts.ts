@@ -150,7 +150,7 @@ export const texts = {
     slowDown: (seconds: number) =>
       `Too many wrong keys from here. Try again in ${seconds} ${pluralOf(seconds, 'second', 'seconds')}.`,
     empty: 'Enter your API key.',
-    noKey: 'You have no key? Ask whoever runs Perkway for your company.',
+    noKey: 'No key yet? The operators of Perkway create one for your account.',
     toContinue: 'Sign in to open the page that you asked for. A session ends after an hour without use.',
     failed: 'Signing in there did not work. Try again.',
     personUnknown: 'This e-mail address may not sign in here. Ask your operator to add it.',

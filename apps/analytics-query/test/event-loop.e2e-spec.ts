@@ -250,12 +250,14 @@ const calls: [name: string, call: Call, status: number][] = [
 it.each(calls)('blocks the event loop for less than 100 ms: %s', async (_name, call, status) => {
   let shortest = Infinity;
   for (let attempt = 0; attempt < TRIES && shortest >= MOST_MS; attempt += 1) {
+    let isTooSlow = false;
     const blockedMs = await longestBlock(async () => {
       const reply = await send(call, accounts[call.path.startsWith('meta') ? attempt : 0]);
-      const isSlowMachine = reply.start.includes('take too long to compile');
-      if (reply.status !== status && !isSlowMachine) throw new Error(`${reply.status} ${reply.start}`);
+      isTooSlow = reply.start.includes('take too long to compile');
+      if (reply.status !== status && !isTooSlow) throw new Error(`${reply.status} ${reply.start}`);
     });
-    shortest = Math.min(shortest, blockedMs);
+    // A try in which the machine was too slow for the limit of compilation shows nothing.
+    if (!isTooSlow) shortest = Math.min(shortest, blockedMs);
   }
   expect(shortest).toBeLessThan(MOST_MS);
 });

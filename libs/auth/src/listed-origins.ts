@@ -30,10 +30,7 @@ const NOT_FOR_BROWSERS =
  */
 export function allowListedOrigins(fastify: FastifyInstance, options: ListedOrigins): void {
   const { allowMethods, allowHeaders, allowsServerKeys } = options;
-  const exposeHeaders = [
-    ...['x-request-id', 'retry-after'],
-    ...(options.exposeHeaders ? [options.exposeHeaders] : []),
-  ].join(', ');
+  const exposeHeaders = ['x-request-id', 'retry-after', options.exposeHeaders].filter(Boolean).join(', ');
   const allowed = new WeakSet<FastifyRequest>();
   const isListed = async (account: Promise<string | undefined>, origin: string): Promise<boolean> => {
     const id = await account;

@@ -250,13 +250,14 @@ function CreateKey({ path, roles, onClose }: CreateProps) {
   const [role, setRole] = useState<KeyRole>(roles[0]!);
   const [isAll, setAll] = useState(true);
   const [scopes, setScopes] = useState<KeyScope[]>([]);
-  const [isLacking, setLacking] = useState(false);
+  const [hasTried, setTried] = useState(false);
   const [lastDay, setLastDay] = useState('');
   const [made, setMade] = useState<string | null>(null);
 
+  const lacksScope = !isAll && scopes.length === 0;
+
   const create = async () => {
-    const lacksScope = !isAll && scopes.length === 0;
-    setLacking(lacksScope);
+    setTried(true);
     if (lacksScope) return;
     const { body } = await sendRequest<CreatedKey>(path, {
       method: 'POST',
@@ -294,15 +295,14 @@ function CreateKey({ path, roles, onClose }: CreateProps) {
                   </span>
                 }
                 checked={scopes.includes(scope)}
-                onValue={(isChosen) => {
-                  setLacking(false);
-                  setScopes(isChosen ? [...scopes, scope] : scopes.filter((other) => other !== scope));
-                }}
+                onValue={(isChosen) =>
+                  setScopes(isChosen ? [...scopes, scope] : scopes.filter((other) => other !== scope))
+                }
               />
             ))}
           </div>
         )}
-        {isLacking && !isAll && (
+        {hasTried && lacksScope && (
           <p className="field-error" role="alert">
             {t.needsScope}
           </p>

@@ -3,6 +3,7 @@ import { useState } from 'react';
 interface Props {
   /** URL of the picture; the first letter of the name stands in until it has loaded, or if it fails. */
   src: string | null | undefined;
+  /** The title of a perk, so that it has the same letter and color on every screen. */
   name: string;
   size?: 'small' | 'wide';
 }
@@ -10,7 +11,7 @@ interface Props {
 const HUES = 6;
 const hueOf = (name: string) => [...name].reduce((sum, letter) => sum + letter.codePointAt(0)!, 0) % HUES;
 
-/** Decorative: the name always stands beside it. The title of a perk as name gives it the same color on every screen. */
+/** Decorative: the name always stands beside it. */
 export function PerkPicture({ src, name, size = 'small' }: Props) {
   const [loaded, setLoaded] = useState<string | null>(null);
   return (

@@ -33,17 +33,6 @@ const ALL: readonly Pick<RpcContract<object, object>, 'subject' | 'owner' | 'cal
 /** The subject on which the replicas of an app share their rate-limit counts. */
 export const limitsSubject = (app: string): string => `limits.${app}`;
 
-/** Apps with rate limits per key or address. */
-const LIMITERS: AppName[] = [
-  'perks',
-  'boost',
-  'gift-cards',
-  'allocation-page',
-  'token-issuer',
-  'console',
-  'events',
-];
-
 /** Apps with a tracking outbox. */
 const TRACKERS: AppName[] = ['perks', 'links', 'boost', 'gift-cards'];
 
@@ -107,7 +96,6 @@ function permissionsOf(app: AppName): BrokerUser {
   const requested = ALL.filter(({ callers }) => callers.includes(app));
   const owned = ALL.filter(({ owner }) => owner === app);
   const callers = new Set<string>([...owned.flatMap((contract) => contract.callers), BROKER_OPERATOR]);
-  const limits = LIMITERS.includes(app) ? [limitsSubject(app)] : [];
   return {
     publish: [
       ...requested.map(({ subject }) => subject),
@@ -118,9 +106,9 @@ function permissionsOf(app: AppName): BrokerUser {
         : []),
       ...(app === STREAM_VIEWER ? STREAM_VIEWER_SUBJECTS : []),
       ...(app === FEED ? FEED_SUBJECTS : []),
-      ...limits,
+      limitsSubject(app),
     ],
-    subscribe: [`${inboxPrefix(app)}.>`, ...owned.map(({ subject }) => subject), ...limits],
+    subscribe: [`${inboxPrefix(app)}.>`, ...owned.map(({ subject }) => subject), limitsSubject(app)],
     responses: owned.length > 0 && !STREAM_READERS.includes(app),
   };
 }

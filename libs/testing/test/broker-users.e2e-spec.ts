@@ -7,6 +7,7 @@ import {
   BROKER_USERS,
   GET_REWARD_LINK,
   inboxPrefix,
+  limitsSubject,
   parseBrokerUrl,
   RPC_CONTRACTS,
   REVEAL_REWARD_LINK,
@@ -97,6 +98,16 @@ describe('the NATS users of the apps', () => {
     open.push(operator);
     const { state } = await (await jetstreamManager(operator)).streams.info(TRACKING_STREAM);
     expect(state.messages).toBe(0);
+  });
+
+  it.each(apps)('%s shares its rate-limit counts with its own replicas only', async (app) => {
+    const { refusedTo } = await as(app);
+    const own = limitsSubject(app);
+    expect([...(await refusedTo(listen(own))), ...(await refusedTo(say(own)))]).toEqual([]);
+    for (const other of apps.filter((each) => each !== app)) {
+      expect(await refusedTo(listen(limitsSubject(other)))).toHaveLength(1);
+      expect(await refusedTo(say(limitsSubject(other)))).toHaveLength(1);
+    }
   });
 
   it('only its owner subscribes to an RPC contract, and only its callers publish to it', async () => {

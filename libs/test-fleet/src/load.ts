@@ -96,6 +96,7 @@ export class Load {
   private readonly work = new Set<Promise<void>>();
   private readonly fresh: string[] = [];
   private readonly lastResponse = new Map<Operation, number>();
+  private readonly lastRefusal = new Map<Operation, string>();
   private isRunning = false;
   private isSigningIn = false;
   private key = '';
@@ -159,14 +160,17 @@ export class Load {
     await Promise.all(this.work);
   }
 
-  /** Waits until each operation has acknowledged a request sent after this call. @returns those that have not */
-  async untilResolved(withinMs: number): Promise<Operation[]> {
+  /**
+   * Waits until each operation has acknowledged a request sent after this call.
+   * @returns those that have not, with the reason of the last refusal
+   */
+  async untilResolved(withinMs: number): Promise<string[]> {
     const since = this.now;
     const silent = () =>
       this.operations.filter((operation) => (this.lastResponse.get(operation) ?? 0) < since);
     const deadline = Date.now() + withinMs;
     while (silent().length > 0 && Date.now() < deadline) await sleep(100);
-    return silent();
+    return silent().map((operation) => `${operation} (${this.lastRefusal.get(operation)})`);
   }
 
   private begin(operation: Operation): void {
@@ -202,8 +206,10 @@ export class Load {
         this.lastResponse.set(operation, began);
         return;
       } catch (error) {
-        if (error instanceof Refused) attempt.refusals += 1;
-        else {
+        if (error instanceof Refused) {
+          attempt.refusals += 1;
+          this.lastRefusal.set(operation, error.message);
+        } else {
           const what = `${operation}: ${(error as Error).message}`;
           this.wrong.set(what, (this.wrong.get(what) ?? 0) + 1);
         }
@@ -231,7 +237,7 @@ export class Load {
       throw new Refused((error as Error).message);
     }
     if (response.status === status) return response;
-    if (response.status === 503) throw new Refused('503');
+    if (response.status === 503) throw new Refused(`503: ${response.text.slice(0, 160)}`);
     throw new Error(`expected ${status}, got ${response.status}: ${response.text.slice(0, 160)}`);
   }
 

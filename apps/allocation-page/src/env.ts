@@ -9,7 +9,7 @@ export const envSpec = {
   DEFAULT_LANGUAGE: str({
     choices: LANGUAGES,
     default: 'en',
-    desc: "Language if the reader's are missing",
+    desc: 'Language if none that the reader prefers exists',
   }),
   ASSETS_FOLDER: str({
     default: fileURLToPath(new URL('./public', import.meta.url)),

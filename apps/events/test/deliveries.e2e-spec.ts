@@ -14,7 +14,7 @@ import type { AttemptResult } from '../src/deliveries/sender.js';
 import type { EventsEnv } from '../src/env.js';
 import { FeedEraser } from '../src/erasures/feed-eraser.js';
 import { PersonKeys } from '../src/feed/person-keys.js';
-import { DeliveriesService } from '../src/webhooks/deliveries.service.js';
+import { WebhookDeliveriesService } from '../src/webhooks/webhook-deliveries.service.js';
 import { WebhookEntity } from '../src/webhooks/webhook.entity.js';
 import { anEvent, storeEvents } from './stored-events.js';
 import { testFeedDatabase } from './webhooks-world.js';
@@ -581,7 +581,7 @@ it('replays a whole day under the same ids, each once', async () => {
   }
   const { ids, deliver } = replica();
   await deliver();
-  const service = new DeliveriesService(dataSource, undefined as never, clock, worker);
+  const service = new WebhookDeliveriesService(dataSource, undefined as never, clock, worker);
   const day = { from: new Date(start).toISOString(), to: new Date(now).toISOString() };
   expect(await service.replay({ account } as Caller, 'a', day)).toEqual({ events: 360 });
   await deliver();
@@ -712,7 +712,7 @@ it('is claimed, ended, retried, replayed and erased at the same time without a d
   await storeEvents(database, account, ...events);
   let [attempts, isFailing] = [0, true];
   const replicas = [1, 2].map(() => replica(() => (isFailing && attempts++ % 3 === 0 ? FAILURE : SUCCESS)));
-  const service = new DeliveriesService(dataSource, undefined as never, clock, worker);
+  const service = new WebhookDeliveriesService(dataSource, undefined as never, clock, worker);
   const eraser = new FeedEraser(dataSource, new PersonKeys({ API_KEY_PEPPER: 'x'.repeat(32) } as EventsEnv));
   const any = <Item>(items: readonly Item[]) => items[Math.floor(Math.random() * items.length)]!;
   const caller = { account } as Caller;

@@ -144,12 +144,12 @@ export class PerksFixture {
     return id;
   }
 
-  /** Retries a 503 with `Retry-After`, as `npm run apply` does. */
+  /** Retries a 503 with `Retry-After`: on an overloaded machine, writes wait too long for earlier ones. */
   private async putWithRetries(path: string, body: object): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
       const response = await this.put(path, body);
       const retryAfter = response.headers['retry-after'];
-      if (response.status === 503 && retryAfter !== undefined && attempt < 6) {
+      if (response.status === 503 && retryAfter !== undefined && attempt < 30) {
         await sleep(Number(retryAfter) * 1_000);
         continue;
       }

@@ -6,7 +6,7 @@ import { accessOf } from './access.js';
 export const apiKeyCredentials: Credentials = {
   name: 'apiKey',
   scheme: { type: 'apiKey', name: 'X-API-Key', in: 'header' },
-  demandsOf: (route) => {
+  requirementsOf: (route) => {
     const { isPublic, allowsQueryKey, roles, scope } = accessOf(...route);
     if (isPublic) return undefined;
     return {

@@ -10,8 +10,9 @@ export type ApiResult =
 /** Slower responses count as a failed connection. Long, because mobile connections may be slow. */
 const TIMEOUT_MS = 30_000;
 
+/** How far the server's clock is ahead, by its last response, in milliseconds. */
 let clockOffset = 0;
-/** Returns the server's time in milliseconds, as of its last response, because the clock of a phone may be far off. */
+/** Returns the server's current time in milliseconds, because the clock of a phone may be far off. */
 export const serverNow = (): number => Date.now() + clockOffset;
 
 /** Requests the link. Only `reveal` changes anything, and repeating it returns the same card. */

@@ -6,7 +6,7 @@ declare module 'jsbarcode/bin/barcodes/CODE128/CODE128_AUTO.js' {
       text: string,
       options: object,
     ) => {
-      /** Returns the modules as a string of 0 and 1. Throws for characters that Code 128 lacks. */
+      /** Returns the stripes, dark as 1 and light as 0. Throws for characters that Code 128 lacks. */
       encode(): { data: string };
     };
   };

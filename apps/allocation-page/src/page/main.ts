@@ -91,7 +91,7 @@ function showLink(next: RewardLink, byAction: boolean): void {
 
 function showResult(result: ApiResult, byAction: boolean): void {
   if (result.kind === 'link') showLink(result.link, byAction);
-  // Too late to reveal. The link itself contains the time of its expiry.
+  // Too late to reveal: request the link again, because its response says when and why it ended.
   else if (result.kind === 'expired') void load(byAction);
   else enter(result.kind, byAction);
 }
@@ -121,7 +121,7 @@ async function reveal(event: Event): Promise<void> {
   if (thisRequest === lastRequest) showResult(result, true);
 }
 
-/** Rewrites the URL to `/#token`, whatever it was, and requests that link. */
+/** Rewrites the URL to `/#token`, keeping its query string (`?lang=`), and requests that link. */
 function open(next: string, byAction: boolean): void {
   token = next;
   link = null;

@@ -31,7 +31,7 @@ export class LinkTokenGuard implements CanActivate {
 export const linkTokenCredentials: Credentials = {
   name: 'linkToken',
   scheme: { type: 'http', scheme: 'bearer' },
-  demandsOf: () => ({ errors: ['LINK_TOKEN_MISSING'] }),
+  requirementsOf: () => ({ errors: ['LINK_TOKEN_MISSING'] }),
 };
 
 /** Injects the link token, which is present because the guard requires one. */

@@ -6,7 +6,7 @@ import {
   cloud,
   copyIcon,
   crossed,
-  icon,
+  logoUrl,
   keep,
   lock,
   message,
@@ -29,6 +29,8 @@ interface Files {
 /**
  * Renders the page in one language, with all its states. The script shows the elements of the current state
  * (`data-when`) and fills in the link's values (`data-fill`, `data-template`); it contains no texts of its own.
+ *
+ * @param isForeign whether the reader prefers languages that the page lacks: it then begins with the language buttons
  */
 export const renderPage = (
   texts: Texts,
@@ -49,7 +51,7 @@ export const renderPage = (
         <meta name="color-scheme" content="light dark" />
         <meta name="theme-color" content="#f6f3ec" media="(prefers-color-scheme: light)" />
         <meta name="theme-color" content="#151412" media="(prefers-color-scheme: dark)" />
-        <link rel="icon" href="${icon}" />
+        <link rel="icon" href="${logoUrl}" />
         <link rel="stylesheet" href="${files.style}" />
         <noscript><link rel="stylesheet" href="${files.noScriptStyle}" /></noscript>
         <script src="${files.script}" defer></script>
@@ -57,7 +59,7 @@ export const renderPage = (
       <body>
         <header class="top">
           ${isForeign ? languageForm(endonyms(languages), languages, ({ thisLanguage }) => thisLanguage) : ''}
-          <img class="logo" src="${icon}" alt="" />
+          <img class="logo" src="${logoUrl}" alt="" />
           <p class="name" dir="auto" data-fill="brand" translate="no">Perkway</p>
         </header>
         <main data-state="loading">

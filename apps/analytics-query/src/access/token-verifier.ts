@@ -45,7 +45,7 @@ export class TokenVerifier {
     loops: Loops,
   ) {
     const task = 'refresh the keys of analytics tokens';
-    loops.add({ task, everyMs: REFRESH_MS, run: () => this.request() });
+    loops.add({ task, everyMs: REFRESH_MS, run: () => this.refreshKeys() });
   }
 
   /**
@@ -72,13 +72,13 @@ export class TokenVerifier {
     if (!this.keySet?.keys.has(keyId)) {
       const isTooSoon = Date.now() - this.fetchedAt < MIN_FETCH_INTERVAL_MS;
       // Without any keys, every request waits for token-issuer. With some, unknown key ids are throttled.
-      if (!this.keySet || !isTooSoon || this.fetching) await this.request().catch(() => undefined);
+      if (!this.keySet || !isTooSoon || this.fetching) await this.refreshKeys().catch(() => undefined);
     }
     if (!this.keySet) throw unavailable(GET_ANALYTICS_KEYS.serviceName);
     return this.keySet;
   }
 
-  private request(): Promise<void> {
+  private refreshKeys(): Promise<void> {
     return (this.fetching ??= this.fetchKeys().finally(() => {
       this.fetching = null;
     }));
@@ -91,10 +91,10 @@ export class TokenVerifier {
       const keys = new Map(
         reply.keys.map((jwk) => [jwk.kid, createPublicKey({ key: { ...jwk }, format: 'jwk' })]),
       );
-      const isSame = [...(this.keySet?.keys.keys() ?? [])].every((kid) => keys.has(kid));
+      const hasAllOldKeys = [...(this.keySet?.keys.keys() ?? [])].every((kid) => keys.has(kid));
       this.keySet = { keys, issuer: reply.issuer, audience: reply.audience };
       // If a key was withdrawn, forget all verified tokens, because that key may have signed some of them.
-      if (!isSame) this.verified.clear();
+      if (!hasAllOldKeys) this.verified.clear();
     } catch (err) {
       this.logger.warn({ err, known: this.keySet !== null }, 'cannot get the keys of analytics tokens');
       throw err;

@@ -57,7 +57,7 @@ export const tokenCredentials: Credentials = {
     in: 'header',
     description: 'The token as it is, without `Bearer`',
   },
-  demandsOf: () => ({
+  requirementsOf: () => ({
     errors: ['API_KEY_INVALID', 'TOO_MANY_REQUESTS', 'DEPENDENCY_UNAVAILABLE'],
     headers: RATE_LIMIT_HEADERS,
   }),

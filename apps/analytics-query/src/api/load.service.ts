@@ -113,7 +113,7 @@ export class LoadService {
     gone: AbortSignal,
   ): Promise<Payload> {
     const deadline = this.deadline();
-    const [request, key] = await this.takeTurn(account, deadline, gone, () => {
+    const [request, key] = await this.runInCpuShare(account, deadline, gone, () => {
       const { query, isMulti } = read();
       const format: Format = wantsCsv ? 'csv' : isMulti ? 'multi' : 'single';
       const normalized = normalize(query, Date.now());
@@ -152,7 +152,7 @@ export class LoadService {
   }
 
   /** Runs work that parses, validates or compiles queries in the account's share of the CPU. */
-  private takeTurn<T>(
+  private runInCpuShare<T>(
     account: string,
     deadline: number,
     gone: AbortSignal,
@@ -205,7 +205,7 @@ export class LoadService {
       // The watermark and attributes that hold for the queries: read before their rows, in the same snapshot.
       let seen: RollupWatermark | undefined;
       let seenAttributes: Attributes | undefined;
-      const looks = [
+      const freshnessChecks = [
         ...(described.some(({ compiled }) => compiled.canUseRollup)
           ? [{ ...watermarkOf(account), onRow: (row: unknown[]) => (seen = readWatermark(row)) }]
           : []),
@@ -223,7 +223,7 @@ export class LoadService {
         (!needsWatermark || (!!supposed && !!seen && holds(supposed, seen))) &&
         (attempt === ATTEMPTS || !seenAttributes || areSame(supposedAttributes, seenAttributes));
       const statements = response.statements((write) => (row) => (isRight() ? write(row) : undefined));
-      await this.reader.read(account, [...looks, ...statements], queryDeadline, flow);
+      await this.reader.read(account, [...freshnessChecks, ...statements], queryDeadline, flow);
       if (seen) this.watermarks.learn(account, seen);
       if (seenAttributes) this.models.learn(account, named, seenAttributes);
       if (isRight()) return response.end();
@@ -249,14 +249,14 @@ export class LoadService {
     respond: (normalized: NormalizedQueries, described: DescribedQuery[]) => object,
   ): Promise<string> {
     const deadline = this.deadline();
-    const normalized = await this.takeTurn(account, deadline, gone, () =>
+    const normalized = await this.runInCpuShare(account, deadline, gone, () =>
       normalize(read().query, Date.now()),
     );
     const { queries } = normalized;
     const model = await this.schedule({ account, signal: gone }, deadline, (queryDeadline) =>
       this.models.for(account, queries, queryDeadline),
     );
-    return this.takeTurn(account, deadline, gone, async () => {
+    return this.runInCpuShare(account, deadline, gone, async () => {
       const described = await compileAll(queries, model, account, { keptFrom: this.keptFrom() });
       return JSON.stringify(respond(normalized, described));
     });
@@ -264,8 +264,8 @@ export class LoadService {
 }
 
 /**
- * Returns a key for queries of the same shape, which read about the same number of rows. They may differ only in the
- * start of their ranges, their filter values and the page.
+ * Returns a key for queries of the same shape, which read about the same number of rows. Ignores the start of ranges,
+ * the values of filters, and `order`, `limit`, `offset`, `total`, `timezone` and `responseFormat`.
  */
 function kindOf({ account, normalized: { queries } }: Request): string {
   const kinds = queries.map(({ measures, dimensions, segments, timeDimensions, filters, ungrouped }) => ({

@@ -47,7 +47,7 @@ export class ResponseBody {
     else this.resolve(Buffer.concat(this.chunks, this.bytes));
   }
 
-  /** Rejects `ready`, or destroys the stream, because its status has already been sent. */
+  /** Rejects `ready`. If the body is already streamed, the status was sent, so this destroys the stream instead. */
   fail(error: unknown): void {
     if (this.stream) this.stream.destroy(error as Error);
     else this.reject(error);

@@ -47,7 +47,7 @@ export class SharedResponses {
       if ((run.waiting -= 1) === 0) run.stop.abort(UNWANTED);
     };
     if (signal.aborted) leave();
-    // Not removed when the response is ready: a large one is still being produced while it is sent.
+    // The listener stays when the response is ready, because a stream is still being produced while it is sent.
     else signal.addEventListener('abort', leave, { once: true });
     return run.response;
   }

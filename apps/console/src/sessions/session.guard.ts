@@ -60,7 +60,7 @@ export class SessionGuard implements CanActivate {
 export const sessionCredentials: Credentials = {
   name: 'session',
   scheme: { type: 'apiKey', name: '__Host-perkway_session', in: 'cookie' },
-  demandsOf: (route) => {
+  requirementsOf: (route) => {
     const { isPublic, roles } = accessOf(...route);
     if (isPublic) return undefined;
     return {

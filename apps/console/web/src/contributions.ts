@@ -79,8 +79,8 @@ export const perkContributionsOf = <Perk extends PerkOutcomes>(
 const MOST_OF_ALL = 0.9;
 
 /**
- * Returns the part that made at least half of the change, if there is one (“mostly” must be true), and the largest other
- * part if it moved the rate by a quarter of the change, up or down.
+ * Returns as `main` the part that made at least half of the change, because the verdict says "mostly", and as `next`
+ * the largest other part if it moved the rate, up or down, by a quarter of the change. Undefined without `main`.
  */
 export function causeOf<Part extends { points: number; count: number }>(
   parts: Part[],
@@ -92,7 +92,7 @@ export function causeOf<Part extends { points: number; count: number }>(
   return { main, next: parts.find((part) => part !== main && Math.abs(part.points / change) >= 0.25) };
 }
 
-/** The normal distribution exceeds this by chance in 5 % of all cases. */
+/** Two-sided 95 % critical value of the standard normal distribution. */
 const CLEAR = 1.96;
 
 /** Returns whether chance alone is unlikely to explain the difference of two counts (Poisson, 95 %). */
@@ -118,8 +118,8 @@ export function compareRates(total: Total) {
 }
 
 /**
- * Returns the deviation that chance exceeds in 5 % of all cases in any of so many parts (Bonferroni). Approximates the
- * normal distribution (Abramowitz and Stegun, 26.2.23) with an error under 0.0005.
+ * Returns how many standard deviations a change must exceed to be significant at 95 % if this many parts are tested
+ * (two-sided, Bonferroni). Approximates the normal quantile (Abramowitz and Stegun, 26.2.23; error under 0.0005).
  */
 export function clearAmong(parts: number): number {
   const t = Math.sqrt(-2 * Math.log(0.025 / parts));

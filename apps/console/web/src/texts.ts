@@ -312,7 +312,7 @@ export const texts = {
     changed: {
       title: 'What changed',
       by: 'By',
-      ways: {
+      breakdowns: {
         utm_source: 'Source',
         campaign_name: 'Campaign',
         utm_medium: 'Medium',

@@ -14,7 +14,7 @@ import {
   type Page,
 } from '@perkway/platform';
 import type { FastifyReply } from 'fastify';
-import { DeliveriesService } from './deliveries.service.js';
+import { WebhookDeliveriesService } from './webhook-deliveries.service.js';
 import {
   Delivery,
   DELIVERY_STATES,
@@ -35,7 +35,7 @@ const WebhookId = () => Param('webhookId', CallerIdPipe);
 export class WebhooksController {
   constructor(
     private readonly webhooks: WebhooksService,
-    private readonly deliveries: DeliveriesService,
+    private readonly deliveries: WebhookDeliveriesService,
   ) {}
 
   @Get()

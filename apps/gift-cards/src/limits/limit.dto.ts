@@ -5,7 +5,7 @@ import { IsIn, IsInt, IsNumber, IsObject, IsUUID, Max, Min, ValidateNested } fro
 
 export const PERIODS = ['day', 'week', 'month', 'year', 'total'] as const;
 export type Period = (typeof PERIODS)[number];
-export const PERS = [
+export const LIMITED_BY = [
   'account',
   'pool_id',
   'campaign_id',
@@ -14,7 +14,7 @@ export const PERS = [
   'reference',
   'key_id',
 ] as const;
-export type Per = (typeof PERS)[number];
+export type LimitedBy = (typeof LIMITED_BY)[number];
 
 const MAX_LINKS = 1_000_000_000;
 /** Exact to the cent as a JSON number. */
@@ -81,14 +81,14 @@ export class PutLimit {
   timezone?: string | null;
 
   @ApiProperty({
-    enum: PERS,
+    enum: LIMITED_BY,
     example: 'account',
     description:
-      'Each value of this has the limit for itself. Links without it are not limited. Default: `account`',
+      'The limit applies separately to each value of this field. Links without a value are not limited. Default: `account`',
   })
   @IsOmittable()
-  @IsIn(PERS)
-  per?: Per | null;
+  @IsIn(LIMITED_BY)
+  per?: LimitedBy | null;
 
   @ApiProperty({ type: LimitOnly, description: 'Counts only these links. Omit it to count all' })
   @IsOmittable()
@@ -115,8 +115,8 @@ export class LimitResource extends ResourceTimes {
   period: Period;
   @ApiProperty({ example: 'Europe/Paris' })
   timezone: string;
-  @ApiProperty({ enum: PERS, example: 'account' })
-  per: Per;
+  @ApiProperty({ enum: LIMITED_BY, example: 'account' })
+  per: LimitedBy;
   @ApiProperty({ type: LimitOnly, nullable: true, description: 'Counts only these links' })
   only: LimitOnly | null;
 }

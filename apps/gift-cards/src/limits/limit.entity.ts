@@ -1,5 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import type { Per, Period } from './limit.dto.js';
+import type { LimitedBy, Period } from './limit.dto.js';
 
 @Entity('limits')
 export class LimitEntity {
@@ -18,7 +18,7 @@ export class LimitEntity {
   @Column('text')
   timezone: string;
   @Column('text')
-  per: Per;
+  per: LimitedBy;
   @Column('uuid', { nullable: true })
   only_pool: string | null;
   @Column('text', { nullable: true })

@@ -25,7 +25,7 @@ export class AdminCouponCodesController {
 
   @Get()
   @ApiOperation({
-    summary: 'Count the codes that a perk has and has left',
+    summary: 'Count all codes of a perk, and those that are left',
   })
   @ApiResponse({ status: 200, description: 'The stock', type: CouponCodeStock })
   @ApiProblems('PERK_HAS_NO_CODES', 'PERK_NOT_FOUND')

@@ -6,7 +6,7 @@ import { ApiKeyEntity } from './api-key.entity.js';
 import { keyResolver } from './key-resolver.js';
 import { keyUseRecorder } from './key-use-recorder.js';
 
-/** Lets the owner of the keys resolve keys and record their uses directly, instead of over NATS. */
+/** Lets token-issuer, which stores the keys, resolve them and record their uses directly, instead of over NATS. */
 @Global()
 @Module({
   imports: [TypeOrmModule.forFeature([ApiKeyEntity])],

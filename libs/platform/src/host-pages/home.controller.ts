@@ -7,7 +7,7 @@ import type { PlatformEnv } from '../config/load-env.js';
 import { Public } from '../http/public.decorator.js';
 import { escapeHtml, HTML_PAGE_HEADERS, htmlPage } from './html-page.js';
 
-/** Serves the home page of a host, which says what the host does. */
+/** The texts of a host's home page. */
 export interface Home {
   title: string;
   description: string;
@@ -15,6 +15,7 @@ export interface Home {
 
 const LINKS = { openapi: '/docs-json', errors: '/errors' };
 
+/** Serves the home page of a host, which says what the host does: HTML for browsers, JSON for programs. */
 @ApiExcludeController()
 @Public()
 @Controller()
@@ -32,7 +33,7 @@ export class HomeController {
     if (!readWeightedList(accept).includes('text/html'))
       return void reply.send({ title, description, ...(EXPOSE_DOCS ? { docs: '/docs' } : {}), ...LINKS });
     const content =
-      `<p>${escapeHtml(description)}</p><ul>${EXPOSE_DOCS ? '<li><a href="/docs">The operations, to read and to try</a></li>' : ''}` +
+      `<p>${escapeHtml(description)}</p><ul>${EXPOSE_DOCS ? '<li><a href="/docs">API reference, with requests to try</a></li>' : ''}` +
       `<li><a href="${LINKS.openapi}">The OpenAPI document</a></li><li><a href="${LINKS.errors}">Error codes</a></li></ul>`;
     void reply.headers(HTML_PAGE_HEADERS).send(htmlPage(title, content));
   }

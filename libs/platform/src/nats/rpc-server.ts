@@ -33,8 +33,8 @@ export class RpcServer extends ServerNats {
   }
 
   /**
-   * Reports a reply that is too large for a message as an error of this app; without a reply, the caller would consider
-   * the app unavailable.
+   * Replies with an error if a reply is too large for one message. Without any reply, the caller would consider this
+   * app unavailable.
    */
   override getPublisher(...args: Parameters<ServerNats['getPublisher']>) {
     const publish = super.getPublisher(...args);

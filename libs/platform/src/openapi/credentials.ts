@@ -6,7 +6,7 @@ import type { Header, Parameter, SecurityScheme } from './types.js';
 export type Route = [handler: (...args: never[]) => unknown, controller: Type];
 
 /** The requirements of a guard for the callers of one handler. */
-export interface Demands {
+export interface Requirements {
   /** The scope that a key with scopes must have; shown as `x-required-scope`. */
   scope?: string | undefined;
   /** Error codes of the guard itself. */
@@ -23,6 +23,6 @@ export interface Credentials {
   name: string;
   scheme: SecurityScheme;
   /** Returns undefined if the guard admits everybody. */
-  demandsOf(route: Route): Demands | undefined;
+  requirementsOf(route: Route): Requirements | undefined;
 }
 export const CREDENTIALS = Symbol('CREDENTIALS');

@@ -31,7 +31,7 @@ export function describeOperations(
     for (const [method, operation] of Object.entries(methods) as [string, Operation][]) {
       const route = routes.get(operation.operationId!);
       if (!route) throw new Error(`No handler is named like the operation ${operation.operationId}`);
-      const demands = credentials?.demandsOf(route);
+      const demands = credentials?.requirementsOf(route);
       operation.security = demands ? [{ [credentials!.name]: [] }] : [];
       if (demands?.scope) Object.assign(operation, { 'x-required-scope': demands.scope });
 

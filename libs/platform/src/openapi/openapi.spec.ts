@@ -61,7 +61,7 @@ class ThingsController {
 const credentials: Credentials = {
   name: 'ticket',
   scheme: { type: 'apiKey', in: 'header', name: 'X-Ticket' },
-  demandsOf: ([handler]) =>
+  requirementsOf: ([handler]) =>
     Reflect.getMetadata(OPEN, handler)
       ? undefined
       : {

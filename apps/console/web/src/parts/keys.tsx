@@ -2,6 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { sendRequest, get } from '../api/http';
 import type { ApiKey, CreatedKey, KeyRole, KeyScope } from '../api/types';
+import { isoDay } from '../dates';
 import { formatDate, formatMoment } from '../format';
 import { texts } from '../texts';
 import { Confirm, Dialog, DialogForm } from './dialog';
@@ -23,7 +24,7 @@ const endsSoon = (key: ApiKey) =>
   !hasEnded(key) && key.expires_at !== null && Date.parse(key.expires_at) - Date.now() < SOON_MS;
 
 interface Props {
-  /** Path of the keys: of the user's own account, or for operators of any account. */
+  /** API path of the keys: those of the user's own account or, if the user is an operator, of any account. */
   path: string;
   roles: KeyRole[];
   ownKeyId: string | null;
@@ -311,7 +312,7 @@ function CreateKey({ path, roles, onClose }: CreateProps) {
       <TextField
         label={t.lastDay}
         type="date"
-        min={new Date().toLocaleDateString('sv')}
+        min={isoDay(new Date())}
         hint={t.lastDayHint}
         value={lastDay}
         onValue={setLastDay}

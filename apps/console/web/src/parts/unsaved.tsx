@@ -13,7 +13,7 @@ export function useUnsavedGuard() {
   const ref = useRef(false);
   const blocker = useBlocker(
     useCallback<BlockerFunction>(
-      // Another tab of the same screen keeps the changes.
+      // Switching between the tabs within a screen changes only the query string and loses nothing.
       ({ currentLocation, nextLocation }) =>
         ref.current && currentLocation.pathname !== nextLocation.pathname,
       [],

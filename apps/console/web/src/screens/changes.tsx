@@ -72,8 +72,8 @@ interface Change {
   to: string | null;
 }
 
-const nameOf = (way: string) =>
-  way.startsWith(SEGMENT) ? way.slice(SEGMENT.length).replaceAll('_', ' ') : way;
+const nameOf = (breakdown: string) =>
+  breakdown.startsWith(SEGMENT) ? breakdown.slice(SEGMENT.length).replaceAll('_', ' ') : breakdown;
 
 /** Loads both periods of the funnel by the values of dimensions; the last dimension names the value. */
 async function loadBy(dimensions: string[], { now, before, outcome, campaignId }: Comparison) {
@@ -107,7 +107,7 @@ interface Changes {
   total: Change;
 }
 
-/** The row of all parts together: the rate of any perk, or of the sums of all values. */
+/** Returns the total row: the rate with any perk, or the rate over all values of the dimension. */
 const totalRow = (name: string, count: number, countBefore: number, all: Total): Change => ({
   key: 'total',
   name,
@@ -121,18 +121,18 @@ const totalRow = (name: string, count: number, countBefore: number, all: Total):
 });
 
 /** Computes what each part added to the change of the rate; null if there are too many parts. */
-async function loadChanges(way: string, comparison: Comparison): Promise<Changes | null> {
+async function loadChanges(breakdown: string, comparison: Comparison): Promise<Changes | null> {
   const { now, total, outcome, campaignId } = comparison;
-  const isPerk = way === 'perk';
+  const isPerk = breakdown === 'perk';
   const dimensions = isPerk
     ? ['perk_id', 'perk_title']
-    : way === 'campaign_name'
+    : breakdown === 'campaign_name'
       ? ['campaign_id', 'campaign_name']
-      : [way];
+      : [breakdown];
   const parts = await loadBy(dimensions, comparison);
   if (!parts) return null;
   const toOf = (value: string | null) =>
-    way === 'campaign_name' && value !== null
+    breakdown === 'campaign_name' && value !== null
       ? `/campaigns/${encodeURIComponent(value)}?from=${now[0]}&to=${now[1]}`
       : exploreLink({
           cube: F,
@@ -176,9 +176,9 @@ async function loadChanges(way: string, comparison: Comparison): Promise<Changes
   return { parts: changes, total: totalRow(c.all, all.journeys, all.journeysBefore, all) };
 }
 
-const changesQuery = (way: string, comparison: Comparison) => ({
-  queryKey: ['changes', way, comparison],
-  queryFn: () => loadChanges(way, comparison),
+const changesQuery = (breakdown: string, comparison: Comparison) => ({
+  queryKey: ['changes', breakdown, comparison],
+  queryFn: () => loadChanges(breakdown, comparison),
 });
 
 /** Returns the custom attributes that the account uses, as members of the funnel. */
@@ -223,22 +223,22 @@ function VerdictOf({ comparison }: { comparison: Comparison }) {
   const attributes = useAttributes();
   const isChanged = verdict === 'better' || verdict === 'worse';
   // Falls and rises can add up to no change.
-  const ways = verdict
+  const breakdowns = verdict
     ? ['utm_source', 'perk', ...(isChanged ? attributes.slice(0, MOST_ATTRIBUTES) : [])]
     : [];
-  const found = useQueries({ queries: ways.map((way) => changesQuery(way, comparison)) });
+  const found = useQueries({ queries: breakdowns.map((breakdown) => changesQuery(breakdown, comparison)) });
   const isComplete = found.every(({ isPending }) => !isPending);
   const change = reached / journeys - reachedBefore / journeysBefore;
-  const causes = (isComplete ? ways : []).flatMap((way, index) => {
+  const causes = (isComplete ? breakdowns : []).flatMap((breakdown, index) => {
     const parts = found[index]?.data?.parts ?? [];
-    if (way.startsWith(SEGMENT) && parts.length > MOST_SEGMENTS) return [];
+    if (breakdown.startsWith(SEGMENT) && parts.length > MOST_SEGMENTS) return [];
     const cause = isChanged ? causeOf(parts, change, journeys) : undefined;
     const named = [cause?.main, cause?.next];
     const fall = largestFall(parts, journeys);
     const [main, next, fell] = [...named, named.includes(fall) ? undefined : fall].map(
       (part) => part && a.part(part.name, c.points(formatPoints(part.points))),
     );
-    const by = c.causes[way] ?? nameOf(way);
+    const by = c.causes[breakdown] ?? nameOf(breakdown);
     return [...(main ? [a.cause(by, main, next)] : []), ...(fell ? [a.fall(by, fell)] : [])];
   });
   const rates = [formatShare(reached, journeys), formatShare(reachedBefore, journeysBefore)] as [
@@ -256,14 +256,14 @@ function VerdictOf({ comparison }: { comparison: Comparison }) {
 export function Changed({ funnel, ...periods }: Props) {
   const [params, setParams] = useSearchParams();
   const attributes = useAttributes();
-  const { utm_source, utm_medium, perk } = c.ways;
-  const ways: Record<string, string> = {
-    ...(periods.campaignId === undefined ? c.ways : { utm_source, utm_medium, perk }),
+  const { utm_source, utm_medium, perk } = c.breakdowns;
+  const breakdowns: Record<string, string> = {
+    ...(periods.campaignId === undefined ? c.breakdowns : { utm_source, utm_medium, perk }),
     ...Object.fromEntries(attributes.map((name) => [name, c.segment(nameOf(name))])),
   };
   const outcome: Outcomes = params.get('of') === 'converters' ? 'converters' : 'clickers';
   const asked = params.get('by') ?? '';
-  const way = asked in ways ? asked : 'utm_source';
+  const breakdown = asked in breakdowns ? asked : 'utm_source';
   const select = (name: string, label: string, value: string, options: Record<string, string>) => (
     <SelectField
       label={label}
@@ -281,22 +281,26 @@ export function Changed({ funnel, ...periods }: Props) {
     <Card
       title={c.title}
       note={
-        way === 'clicks' ? c.clicksNote : way === 'perk' ? c.perkNote : `${texts.counting.distinct} ${c.note}`
+        breakdown === 'clicks'
+          ? c.clicksNote
+          : breakdown === 'perk'
+            ? c.perkNote
+            : `${texts.counting.distinct} ${c.note}`
       }
       actions={
         <>
-          {way !== 'clicks' && select('of', c.of, outcome, c.outcomes)}
-          {select('by', c.by, way, ways)}
+          {breakdown !== 'clicks' && select('of', c.of, outcome, c.outcomes)}
+          {select('by', c.by, breakdown, breakdowns)}
         </>
       }
     >
-      {way === 'clicks' ? (
+      {breakdown === 'clicks' ? (
         <ChangedClicks {...periods} />
       ) : (
         <ChangedRates
-          key={way}
-          way={way}
-          label={ways[way]!}
+          key={breakdown}
+          breakdown={breakdown}
+          label={breakdowns[breakdown]!}
           comparison={{ ...periods, outcome, total: countsOf(outcome, funnel) }}
         />
       )}
@@ -304,9 +308,17 @@ export function Changed({ funnel, ...periods }: Props) {
   );
 }
 
-function ChangedRates({ way, label, comparison }: { way: string; label: string; comparison: Comparison }) {
+function ChangedRates({
+  breakdown,
+  label,
+  comparison,
+}: {
+  breakdown: string;
+  label: string;
+  comparison: Comparison;
+}) {
   const names = c.columns[comparison.outcome];
-  const query = useQuery(changesQuery(way, comparison));
+  const query = useQuery(changesQuery(breakdown, comparison));
   return (
     <Loaded
       query={query}
@@ -327,12 +339,12 @@ function ChangedRates({ way, label, comparison }: { way: string; label: string; 
                 to === null ? name : <Link to={to}>{name ?? texts.explore.noValue}</Link>,
             },
             {
-              name: way === 'perk' ? names.count : texts.campaigns.journeys,
+              name: breakdown === 'perk' ? names.count : texts.campaigns.journeys,
               isNumber: true,
               cell: ({ count }) => formatNumber(count),
             },
             {
-              name: way === 'perk' ? names.countBefore : c.journeysBefore,
+              name: breakdown === 'perk' ? names.countBefore : c.journeysBefore,
               isNumber: true,
               cell: ({ countBefore }) => formatNumber(countBefore),
             },
@@ -374,7 +386,7 @@ function ChangedClicks({ now, before }: Pick<Comparison, 'now' | 'before'>) {
           rows={perks.slice(0, SHOWN_PARTS)}
           keyOf={({ perkId }) => perkId}
           columns={[
-            { name: c.ways.perk, isHead: true, cell: ({ title }) => title },
+            { name: c.breakdowns.perk, isHead: true, cell: ({ title }) => title },
             {
               name: c.now,
               isNumber: true,

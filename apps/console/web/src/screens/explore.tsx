@@ -31,7 +31,7 @@ const SHOWN_SERIES = 5;
 const DETAIL = /_id$|\.cmeta$|traffic_|utm_(medium|term|content)$/;
 type Steps = keyof typeof t.granularities;
 type Measure = Cube['measures'][number];
-/** Null for a rate of nothing; every other measure of nothing is 0. */
+/** Returns the value of a measure. If it is missing, that is null for a rate, and 0 for every other measure. */
 const valueOf = (row: Row | undefined, { name, format }: Measure): number | null => {
   const value = row?.[name] ?? null;
   return value === null && format === 'percent' ? null : Number(value);
@@ -400,7 +400,7 @@ function Results({ query, cube, measures, range, steps, titleOf, title, drill }:
     setSaving(true);
     try {
       const rows = await loadRows({ ...query, limit: 50_000 });
-      // One row for each day, also for those without events.
+      // One row for each day, week or month, also for those without events.
       const steppedRows =
         time && dimensions.length === 0
           ? stepsIn(range, steps as Step).map(

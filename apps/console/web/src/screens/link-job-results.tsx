@@ -48,6 +48,7 @@ function totalOf(rows: Row[]): Row {
   return { ...total, counts: rows.every((row) => row.counts) ? counts : undefined };
 }
 
+/** Returns the value to sort by: a job has only one currency. */
 const amountOf = (money: Money) => [...money.values()][0] ?? 0;
 
 /** Compares the link jobs of the account by what became of their links. */

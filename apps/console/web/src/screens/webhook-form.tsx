@@ -42,7 +42,7 @@ interface Props {
   onClose: () => void;
 }
 
-/** The secret of a new webhook is shown in place of the form; the page of the webhook comes after it. */
+/** Shows the form, then the new webhook's secret in its place. Closing the secret opens the webhook's page. */
 export function CreateWebhook({ onClose }: Props) {
   const navigate = useNavigate();
   const [made, setMade] = useState<(Webhook & WebhookSecret) | null>(null);
@@ -92,7 +92,7 @@ interface FormProps extends Props {
 
 function WebhookForm({ stored, onClose, onSaved }: FormProps) {
   const client = useQueryClient();
-  // The page reads the webhook again meanwhile. The ETag must be of what the form began with.
+  // The page refetches the webhook while the form is open, but saving must send the ETag that the form began with.
   const [base] = useState(stored);
   const before = base?.body;
   const [id, setId] = useState(madeId);

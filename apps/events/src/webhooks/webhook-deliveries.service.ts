@@ -25,7 +25,7 @@ interface DeliveryRow extends Omit<Delivery, 'next_attempt_at' | 'delivered_at'>
 
 /** Lists an account's deliveries, and starts pings, retries and replays. */
 @Injectable()
-export class DeliveriesService {
+export class WebhookDeliveriesService {
   constructor(
     private readonly dataSource: DataSource,
     private readonly pages: KeysetPaginator,

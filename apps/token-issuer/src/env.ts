@@ -25,7 +25,7 @@ export const envSpec = {
   BOOTSTRAP_ADMIN_KEY: confidential(
     apiKey({
       default: undefined,
-      desc: 'The first ADMIN key, of the account "platform"; ignored once an ADMIN key has existed',
+      desc: 'The first ADMIN key, of the account "platform"; ignored while the database has any ADMIN key, even a revoked one',
     }),
   ),
 };

@@ -7,8 +7,8 @@ import { CommandError, readOperatorUrl, runCommand } from './read-variable.js';
 
 const USAGE = `perkway dead-letters [<number> ... | replay <number> ... | replay all]
 
-Lists the events that could not be stored, one line each. With numbers, prints those events as received. With replay, sends
-them to ingest again, after an upgrade that can store them. Events that still cannot be stored become dead letters again.
+Lists the events that could not be stored, one line each. With numbers, prints those events as received. With replay, publishes
+them to the stream again; first deploy a release that can store them. Events that still cannot be stored become dead letters again.
 NATS_URL must name a user with all permissions.`;
 
 async function* lettersOf({ streams }: JetStreamManager): AsyncGenerator<StoredMsg> {

@@ -9,6 +9,7 @@ describe('a report', () => {
   let account: string;
   let cookie: string;
   const today = () => new Date().toISOString().slice(0, 10);
+  const yesterday = () => new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
   const inOneDay = () => new Date(Date.now() + 86_400_000).toISOString();
 
   beforeAll(async () => {
@@ -103,10 +104,23 @@ describe('a report', () => {
         click_rate: 0,
         conversion_rate: null,
       },
+      range_before: { from: yesterday(), to: yesterday() },
       by_day: [{ day: today(), teaser_views: 2, teaser_views_people: 2, conversions: 1 }],
       by_perk: [{ perk_id: 'weekend', perk_title: 'A weekend for two', clicks: 0, conversions: 1 }],
       by_source: [],
     });
+    const nothing = { count_before: 0, value: [], value_before: [] };
+    expect(body.steps).toEqual([
+      { step: 'journeys', count: 2, ...nothing },
+      { step: 'clickers', count: 0, ...nothing },
+      { step: 'converters', count: 1, ...nothing },
+      { step: 'conversions', count: 1, ...nothing, value: [{ currency: 'EUR', amount: 20 }] },
+      ...['generated', 'revealed', 'cancelled', 'expired', 'outstanding'].map((step) => ({
+        step,
+        count: 0,
+        ...nothing,
+      })),
+    ]);
     expect(text).not.toMatch(/journey-of|rich|secret_segment/);
     const list = await fleet.page(cookie).get('/api/reports').expect(200);
     expect(list.body.data[0]).toMatchObject({ id: made.id, title: 'Spring', revoked_at: null });

@@ -1,13 +1,29 @@
 import { Injectable } from '@nestjs/common';
 import type { Documents, InputOf, Perkway } from '@perkway/client';
 import { ApiError } from '@perkway/domain';
+import {
+  CONVERSION_MEMBERS,
+  conversionAmount,
+  LINK_MEMBERS,
+  linkAmounts,
+  type Amount,
+  type Money,
+} from '@perkway/domain/step-amounts';
 import { responseOf, FleetClients } from '../fleet/fleet-clients.js';
 import type { Session } from '../sessions/session.js';
-import { FUNNEL, type FrozenReportDto } from './report.dto.js';
+import { FUNNEL, type FrozenReportDto, type StepDto } from './report.dto.js';
 
 type Cells = Record<string, unknown>;
-type Figures = Pick<FrozenReportDto, 'funnel' | 'by_day' | 'by_perk' | 'by_source'>;
+type Figures = Pick<
+  FrozenReportDto,
+  'funnel' | 'range_before' | 'steps' | 'by_day' | 'by_perk' | 'by_source'
+>;
 type Query = InputOf<Documents['analytics']['loadByPost']>['query'];
+interface Members {
+  measures: string[];
+  dimensions?: string[];
+  segments?: string[];
+}
 interface Range {
   from: string;
   to: string;
@@ -20,7 +36,12 @@ const BY_DAY = {
   incentive_clicks: 'clicks',
   conversions: 'conversions',
 } as const;
-const MAX_ROWS = 1_000;
+const MAX_ROWS = 10_000;
+const DAY_MS = 86_400_000;
+/** Before all events. */
+const FIRST_DAY = '2000-01-01';
+/** Measures of the funnel that are steps of the results. */
+const JOURNEY_STEPS = ['journeys', 'clickers', 'converters'] as const;
 /** Long enough for a year of a busy campaign. */
 const TIMEOUT_MS = 10 * 60_000;
 
@@ -42,24 +63,32 @@ export class CampaignFigures {
 
   async read(session: Session, campaignId: string, range: Range): Promise<Figures> {
     const perkway = this.clients.withKey(session.key, { timeoutMs: TIMEOUT_MS });
-    const load = (cube: string, measures: string[], query: Cells = {}) =>
+    const loadIn = ({ from, to }: Range, cube: string, members: Members, time: object = {}) =>
       rowsOf(perkway, {
-        measures: measures.map((measure) => `${cube}.${measure}`),
+        ...members,
         filters: [{ member: `${cube}.campaign_id`, operator: 'equals', values: [campaignId] }],
-        timeDimensions: [
-          { dimension: `${cube}.occurred_at`, dateRange: [range.from, range.to], ...(query.time as object) },
-        ],
-        dimensions: ((query.dimensions as string[] | undefined) ?? []).map((name) => `${cube}.${name}`),
+        timeDimensions: [{ dimension: `${cube}.occurred_at`, dateRange: [from, to], ...time }],
         limit: MAX_ROWS,
       });
+    const load = (
+      cube: string,
+      measures: readonly string[],
+      dimensions: string[] = [],
+      time: object = {},
+    ) => {
+      const named = (names: readonly string[]) => names.map((name) => `${cube}.${name}`);
+      return loadIn(range, cube, { measures: named(measures), dimensions: named(dimensions) }, time);
+    };
+    const before = rangeBefore(range);
     const counts = ['count', 'count_people'];
     const cubes = Object.entries(BY_DAY);
-    const [[funnel = {}], clicksOfPerks, conversionsOfPerks, bySource, ...days] = await Promise.all([
-      load('campaign_funnel', [...FUNNEL]),
-      load('incentive_clicks', counts, { dimensions: ['perk_id', 'perk_title'] }),
-      load('conversions', ['count'], { dimensions: ['perk_id', 'perk_title'] }),
-      load('incentive_clicks', counts, { dimensions: ['utm_source'] }),
-      ...cubes.map(([cube]) => load(cube, counts, { time: { granularity: 'day' } })),
+    const [[funnel = {}], steps, clicksOfPerks, conversionsOfPerks, bySource, ...days] = await Promise.all([
+      load('campaign_funnel', FUNNEL),
+      readSteps(loadIn, range, before),
+      load('incentive_clicks', counts, ['perk_id', 'perk_title']),
+      load('conversions', ['count'], ['perk_id', 'perk_title']),
+      load('incentive_clicks', counts, ['utm_source']),
+      ...cubes.map(([cube]) => load(cube, counts, [], { granularity: 'day' })),
     ]);
     const byDay = new Map<string, Figures['by_day'][number]>();
     for (const [index, [cube, name]] of cubes.entries())
@@ -100,6 +129,8 @@ export class CampaignFigures {
           return [name, value === null || value === undefined ? null : Number(value)];
         }),
       ),
+      range_before: before,
+      steps,
       by_day: [...byDay.values()].sort((a, b) => a.day.localeCompare(b.day)),
       by_perk: [...byPerk.values()].sort((a, b) => b.clicks - a.clicks),
       by_source: bySource
@@ -112,6 +143,50 @@ export class CampaignFigures {
     };
   }
 }
+
+/** Returns the same number of days before; no event is from before 1970. */
+function rangeBefore({ from, to }: Range): Range {
+  const length = Date.parse(to) - Date.parse(from) + DAY_MS;
+  const moved = (day: string) => new Date(Math.max(0, Date.parse(day) - length)).toISOString().slice(0, 10);
+  return { from: moved(from), to: moved(to) };
+}
+
+/** Reads the counts and amounts of each step in both ranges, as the campaign's screen shows them. */
+async function readSteps(
+  loadIn: (range: Range, cube: string, members: Members) => Promise<Cells[]>,
+  range: Range,
+  before: Range,
+): Promise<StepDto[]> {
+  const dayBefore = new Date(Date.parse(before.from) - DAY_MS).toISOString().slice(0, 10);
+  const earlier = { from: FIRST_DAY, to: [FIRST_DAY, dayBefore].sort()[1]! };
+  const links = linkAmounts(
+    await Promise.all([range, before, earlier].map((each) => loadIn(each, 'reward_links', LINK_MEMBERS))),
+  );
+  const [now, then] = await Promise.all(
+    [range, before].map(async (each, index): Promise<Record<string, Amount>> => {
+      const [[funnel = {}], conversions] = await Promise.all([
+        loadIn(each, 'campaign_funnel', { measures: JOURNEY_STEPS.map((name) => `campaign_funnel.${name}`) }),
+        loadIn(each, 'conversions', CONVERSION_MEMBERS),
+      ]);
+      return {
+        ...Object.fromEntries(
+          JOURNEY_STEPS.map((name) => [name, { count: number(funnel[`campaign_funnel.${name}`]) }]),
+        ),
+        conversions: conversionAmount(conversions),
+        ...links[index],
+      };
+    }),
+  );
+  return Object.entries(now!).map(([step, { count, money }]) => ({
+    step,
+    count,
+    count_before: then![step]!.count,
+    value: listOf(money),
+    value_before: listOf(then![step]!.money),
+  }));
+}
+const listOf = (money: Money = new Map()) =>
+  [...money].map(([currency, amount]) => ({ currency, amount })).filter(({ amount }) => amount !== 0);
 
 async function rowsOf(perkway: Perkway, query: Query): Promise<Cells[]> {
   const response = await responseOf('query', perkway.analytics.loadByPost({ query }));

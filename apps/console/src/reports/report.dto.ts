@@ -102,8 +102,24 @@ const count = { type: 'integer' } as const;
 const counts = <Name extends string>(...names: Name[]) =>
   Object.fromEntries(names.map((name) => [name, count])) as Record<Name, typeof count>;
 const text = { type: 'string', nullable: true } as const;
-const row = (properties: Record<string, object>, required: string[], example: object) =>
-  ({ type: 'array', items: { type: 'object', properties, required, example } }) as const;
+const row = (properties: Record<string, object>, members: string[], example: object) =>
+  ({ type: 'array', items: { type: 'object', properties, required: members, example } }) as const;
+
+const amounts = {
+  type: 'array',
+  items: {
+    type: 'object',
+    properties: { currency: { type: 'string' }, amount: { type: 'number' } },
+    required: ['currency', 'amount'],
+  },
+} as const;
+export interface StepDto {
+  step: string;
+  count: number;
+  count_before: number;
+  value: { currency: string; amount: number }[];
+  value_before: { currency: string; amount: number }[];
+}
 
 /** The figures at the time the report was made. */
 @ApiSchema({ name: 'FrozenReport' })
@@ -129,6 +145,29 @@ export class FrozenReportDto {
     example: { journeys: 1200, teaser_viewers: 900, clickers: 300, click_rate: 0.25 },
   })
   funnel: Partial<Record<(typeof FUNNEL)[number], number | null>>;
+  @ApiProperty({
+    type: ReportRangeDto,
+    required: false,
+    description: 'The same number of days before. Reports of earlier releases have neither this nor `steps`',
+  })
+  range_before?: ReportRangeDto;
+  @ApiProperty({
+    ...row(
+      { step: { type: 'string' }, ...counts('count', 'count_before'), value: amounts, value_before: amounts },
+      ['step', 'count', 'count_before', 'value', 'value_before'],
+      {
+        step: 'revealed',
+        count: 40,
+        count_before: 25,
+        value: [{ currency: 'EUR', amount: 1000 }],
+        value_before: [{ currency: 'EUR', amount: 625 }],
+      },
+    ),
+    required: false,
+    description:
+      'What happened in `range` and in `range_before`: `journeys`, `clickers`, `converters`, the `conversions` of people, and the reward links by state, with or without a journey. `outstanding` are the links that wait at the end of the range',
+  })
+  steps?: StepDto[];
   @ApiProperty({
     ...row(
       {

@@ -311,8 +311,8 @@ async function checkOverview(page: Page, subject: Subject): Promise<void> {
   await checkClicks(page, subject);
 }
 
-/** Compares the counts of each step, and its amounts in each currency. */
-async function checkSteps(page: Page, subject: Subject, path: string, ofCampaign: Filter[] = []) {
+/** Returns the counts of each step and its amounts in each currency, and the line that names unused steps. */
+async function stepsOf(subject: Subject, ofCampaign: Filter[]) {
   const { now, before, load } = subject;
   const rowOf = async (
     name: string,
@@ -388,16 +388,17 @@ async function checkSteps(page: Page, subject: Subject, path: string, ofCampaign
   const isUnused = ([name, count, countBefore]: string[]) =>
     name!.startsWith('Links ') && count === '0' && countBefore === '0';
   const unused = rows.filter(isUnused).map(([name]) => name!.slice('Links '.length));
-  const line = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(unused);
-  await shows(
-    page,
-    `${path}?${dates(now)}`,
-    ({ tables, text }) => ({
-      rows: tables['Results by step']?.rows,
-      unused: text.match(/No reward links were (.*?) in these dates/)?.[1] ?? '',
-    }),
-    { rows: rows.filter((row) => !isUnused(row)), unused: line },
-  );
+  return {
+    rows: rows.filter((row) => !isUnused(row)),
+    unused: new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(unused),
+  };
+}
+const shownSteps = ({ tables, text }: Pick<Shown, 'tables' | 'text'>) => ({
+  rows: tables['Results by step']?.rows,
+  unused: text.match(/No reward links were (.*?) in these dates/)?.[1] ?? '',
+});
+async function checkSteps(page: Page, subject: Subject, path: string, ofCampaign: Filter[] = []) {
+  await shows(page, `${path}?${dates(subject.now)}`, shownSteps, await stepsOf(subject, ofCampaign));
 }
 /** Adds up values by currency. */
 function sumsBy(rows: Row[], valueOf: (row: Row) => number): Record<string, number> {
@@ -936,13 +937,18 @@ async function checkReport(page: Page, subject: Subject, campaignId: string): Pr
       all: number(Number(row.count)),
       people: number(Number(row.count_people)),
     }));
-  const [byPerk, bySource] = await Promise.all([clicks('perk_id'), clicks('utm_source')]);
+  const [byPerk, bySource, steps] = await Promise.all([
+    clicks('perk_id'),
+    clicks('utm_source'),
+    stepsOf(ofUtc, filters),
+  ]);
   await page.goto('about:blank');
   await page.goto(url);
   await keepsShowing(
     page,
     url.split('#')[0]!,
     ({ lists, tables, bars, text }) => ({
+      steps: shownSteps({ tables, text }),
       outcome: text.includes(
         journeys > 0
           ? outcome(journeys, clickers, converters)
@@ -960,6 +966,7 @@ async function checkReport(page: Page, subject: Subject, campaignId: string): Pr
       sources: sorted(tables['By source']?.rows ?? []),
     }),
     {
+      steps,
       outcome: true,
       funnel: list,
       fullBar: fullBarOf(journeys),

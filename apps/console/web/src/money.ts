@@ -1,15 +1,9 @@
-import { numberOf, type Row } from './api/analytics';
+import { addMoney, type Money } from '@perkway/domain/step-amounts';
+import type { Row } from './api/analytics';
 import { formatList, formatMoney } from './format';
 import { texts } from './texts';
 
-/** Sums by currency, which are never added to each other. */
-export type Money = Map<string, number>;
-
-/** No currency has more than three decimals. */
-export function addMoney(money: Money, currency: unknown, value: number): void {
-  if (typeof currency === 'string' && value !== 0)
-    money.set(currency, Number(((money.get(currency) ?? 0) + value).toFixed(3)));
-}
+export { addMoney, type Money };
 
 /** Sums the values of conversions by a dimension; the key '' has those without one. */
 export function valuesBy(dimension: string, rows: Row[]): Map<string, Money> {
@@ -17,7 +11,7 @@ export function valuesBy(dimension: string, rows: Row[]): Map<string, Money> {
   for (const row of rows) {
     const key = String(row[dimension] ?? '');
     const money = values.get(key) ?? new Map<string, number>();
-    addMoney(money, row['conversions.currency'], numberOf(row, 'conversions.value'));
+    addMoney(money, row['conversions.currency'], Number(row['conversions.value'] ?? 0));
     if (money.size > 0) values.set(key, money);
   }
   return values;

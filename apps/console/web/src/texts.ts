@@ -1832,6 +1832,7 @@ export const texts = {
     gone: 'Its URL is incomplete, it has expired, or it was revoked. Ask the sender.',
     from: (account: string) => `From ${account}`,
     expires: (when: string) => `Readable until ${when}`,
+    before: (range: string) => `Before: ${range}.`,
     utc: 'Days are in UTC.',
   },
 

@@ -1,3 +1,4 @@
+import type { Amount } from '@perkway/domain/step-amounts';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { useLocation } from 'react-router';
@@ -11,11 +12,13 @@ import { formatLongDay, formatMoment, formatNumber } from '../format';
 import { Failed, Loading } from '../parts/loaded';
 import { Outcome } from '../parts/outcome';
 import { Card } from '../parts/screen';
+import { StepTable, type Step } from '../parts/step-table';
 import { Table } from '../parts/table';
 import { texts } from '../texts';
 import '../styles/report.css';
 
 const t = texts.report;
+const s = texts.overview.sent;
 type StepName = keyof typeof texts.funnel.steps;
 
 type DayFigure = 'teaser_views_people' | 'reward_views_people' | 'clicks_people' | 'conversions_people';
@@ -76,8 +79,7 @@ function Frozen({ report }: { report: FrozenReport }) {
           <p className="wordmark">{report.account_name}</p>
           <h1>{report.title}</h1>
           <p className="intro">
-            {report.campaign_name} ·{' '}
-            {t.range(formatLongDay(dayOf(report.range.from)), formatLongDay(dayOf(report.range.to)))}
+            {report.campaign_name} · {rangeText(report.range)}
             <br />
             {t.asOf(formatMoment(report.as_of))} {t.expires(formatMoment(report.expires_at))} (
             {TIMEZONE.replaceAll('_', ' ')}).
@@ -104,6 +106,14 @@ function Frozen({ report }: { report: FrozenReport }) {
           }))}
         />
       </Card>
+      {report.steps && report.range_before && (
+        <Card title={s.title} note={`${s.note} ${t.before(rangeText(report.range_before))} ${t.utc}`}>
+          <StepTable
+            amounts={amountsOf(report.steps, 'count', 'value')}
+            amountsBefore={amountsOf(report.steps, 'count_before', 'value_before')}
+          />
+        </Card>
+      )}
       <Card title={c.byDay} note={`${texts.counting.people} ${t.utc}`}>
         <TimeSeries
           title={c.byDay}
@@ -155,6 +165,24 @@ function Frozen({ report }: { report: FrozenReport }) {
     </>
   );
 }
+
+const rangeText = ({ from, to }: FrozenReport['range']) =>
+  t.range(formatLongDay(dayOf(from)), formatLongDay(dayOf(to)));
+
+const amountsOf = (
+  steps: NonNullable<FrozenReport['steps']>,
+  count: 'count' | 'count_before',
+  value: 'value' | 'value_before',
+) =>
+  Object.fromEntries(
+    steps.map((step) => [
+      step.step,
+      {
+        count: step[count],
+        money: new Map(step[value].map(({ currency, amount }) => [currency, amount])),
+      },
+    ]),
+  ) as Record<Step, Amount>;
 
 const withoutJourney = (events: number) =>
   events > 0 ? texts.counting.withoutJourney(events, null) : texts.counting.noneWithoutJourney;

@@ -14,7 +14,8 @@ let stack: Stack;
 /** `meta` has one for each try, so that no try gets from the cache what an earlier one had to build. */
 const accounts = Array.from({ length: TRIES }, () => anAccountId());
 beforeAll(async () => {
-  stack = await analyticsStack({ RATE_LIMIT_PER_ACCOUNT: '0' });
+  // On a busy machine, the query of 250,000 rows takes longer than the default of 20 s.
+  stack = await analyticsStack({ RATE_LIMIT_PER_ACCOUNT: '0', QUERY_TIMEOUT_MS: '120000' });
   const account = accounts[0]!;
   await stack.publisher.events(click(account));
   await waitFor(async () => expect(await stack.as(account).count('perk_clicks.count')).toBe(1), 'the event');
@@ -252,16 +253,11 @@ it.each(calls)('blocks the event loop for less than 100 ms: %s', async (_name, c
   for (let attempt = 0; attempt < TRIES && shortest >= MOST_MS; attempt += 1) {
     let isTooSlow = false;
     const blockedMs = await longestBlock(async () => {
-      const reply = await send(call, accounts[call.path.startsWith('meta') ? attempt : 0]).catch(
-        (error: NodeJS.ErrnoException) => {
-          if (error.code !== 'ECONNRESET') throw error;
-        },
-      );
-      isTooSlow = !reply || reply.start.includes('take too long to compile');
-      if (reply && reply.status !== status && !isTooSlow) throw new Error(`${reply.status} ${reply.start}`);
+      const reply = await send(call, accounts[call.path.startsWith('meta') ? attempt : 0]);
+      isTooSlow = reply.start.includes('take too long to compile');
+      if (reply.status !== status && !isTooSlow) throw new Error(`${reply.status} ${reply.start}`);
     });
-    // A try shows nothing if the machine was too slow for the limit of compilation, or for this client to read: more
-    // than 64 MiB that are unread for half a second are reset.
+    // A try in which the machine was too slow for the limit of compilation shows nothing.
     if (!isTooSlow) shortest = Math.min(shortest, blockedMs);
   }
   expect(shortest).toBeLessThan(MOST_MS);

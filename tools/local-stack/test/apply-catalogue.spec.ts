@@ -30,6 +30,8 @@ class ManagementHost {
   readonly looked: Seen[] = [];
   look: (call: Seen) => HttpResponse = () => ({ status: 404, body: { code: 'NOT_FOUND' } });
   reply: (call: Seen) => HttpResponse = () => ({});
+  /** Closes the connection instead of sending a response. */
+  loses: (call: Seen) => boolean = () => false;
   private server: Server;
   private busy = 0;
   mostAtOnce = 0;
@@ -48,6 +50,11 @@ class ManagementHost {
           contentType: String(request.headers['content-type']),
           body: Buffer.concat(chunks).toString(),
         };
+        if (this.loses(call)) {
+          this.busy -= 1;
+          request.socket.destroy();
+          return;
+        }
         const isLook = call.method === 'GET' && call.path.startsWith('/admin/');
         (isLook ? this.looked : this.seen).push(call);
         const { status = 200, headers = {}, body = {} } = isLook ? this.look(call) : this.reply(call);
@@ -220,6 +227,24 @@ describe('applyCatalogue', () => {
     expect(host.seen.map(({ method, path }) => `${method} ${path}`)).toEqual(['GET /cube/token']);
     expect(progress).toEqual([{ done: 0, total: 0 }]);
     expect(readFileSync(stateFile, 'utf8')).not.toContain('demo-ostervale');
+  });
+
+  it('repeats a call whose connection is lost, as an idle one may be at any time', async () => {
+    const stateFile = join(folder, 'state/demo.json');
+    const lost = new Set<string>();
+    const loseOnce = (path: string) => (call: Seen) => {
+      if (call.path !== path || lost.has(path)) return false;
+      lost.add(path);
+      return true;
+    };
+    host.loses = loseOnce('/admin/accounts/telmoor/keys');
+    const first = await apply({ stateFile });
+    expect(host.paths('POST').filter((path) => path === '/admin/accounts/telmoor/keys')).toHaveLength(1);
+    host.seen.length = 0;
+    host.loses = loseOnce('/cube/token');
+    expect(await apply({ stateFile })).toEqual(first);
+    expect(host.seen.map(({ path }) => path)).toEqual(['/cube/token']);
+    expect(lost.size).toBe(2);
   });
 
   it('sends only to the host whose resources changed', async () => {

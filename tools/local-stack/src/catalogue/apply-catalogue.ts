@@ -80,7 +80,7 @@ export async function applyCatalogue(options: ApplyOptions): Promise<Applied> {
   if (first !== undefined) throw new CatalogueError([first, ...others]);
   const secrets = [adminKey, ...data.accounts.flatMap((account) => account.user_key ?? [])];
 
-  const applied = await readState(stateFile, hosts, data);
+  const applied = await readState(stateFile, clients.token, data);
   const todo = plan
     .map(([host, stages]) => ({ host, stages, hash: hashOf(stages) }))
     .filter(({ host, hash }) => clients[host] && applied[host] !== hash);
@@ -259,8 +259,12 @@ const hashOf = (stages: Stage[]): string => createHash('sha256').update(JSON.str
  * Reads what was applied before. It is trusted only if the first imported key still works: if the database was emptied
  * or replaced, everything is sent again.
  */
-async function readState(file: string | undefined, hosts: Hosts, data: Catalogue): Promise<State> {
-  if (!file || !hosts.token) return {};
+async function readState(
+  file: string | undefined,
+  client: ManagementClient | undefined,
+  data: Catalogue,
+): Promise<State> {
+  if (!file || !client) return {};
   let state: State;
   try {
     state = JSON.parse(readFileSync(file, 'utf8')) as State;
@@ -268,14 +272,13 @@ async function readState(file: string | undefined, hosts: Hosts, data: Catalogue
     return {};
   }
   const key = data.accounts[0]?.user_key ?? '';
-  const known = await fetch(new URL('/cube/token', hosts.token), {
-    headers: { 'X-API-Key': key },
-    signal: AbortSignal.timeout(READ_TIMEOUT_MS),
-  }).then(
-    (response) => response.ok,
-    () => false,
-  );
-  return known ? state : {};
+  const { status } = await client.send('the first imported key', {
+    method: 'GET',
+    path: '/cube/token',
+    key,
+    timeoutMs: READ_TIMEOUT_MS,
+  });
+  return status < 300 ? state : {};
 }
 
 function writeState(file: string | undefined, state: State): void {

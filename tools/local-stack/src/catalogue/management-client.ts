@@ -4,6 +4,8 @@ import { CatalogueError } from './catalogue-error.js';
 
 const ATTEMPTS = 6;
 const MAX_PAUSE_S = 5;
+/** Codes of a connection that was closed, such as an idle one just before it was used again. */
+const LOST = ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'];
 
 export interface Request {
   method: 'GET' | 'PUT' | 'POST';
@@ -30,7 +32,10 @@ export class ManagementClient {
     private readonly adminKey: string,
   ) {}
 
-  /** Returns the response of any status, after retrying 503 and 429. @throws CatalogueError if there is no response */
+  /**
+   * Returns the response of any status, after retrying 503, 429 and lost connections: every call may be repeated.
+   * @throws CatalogueError if there is no response
+   */
   async send(
     what: string,
     { method, path, contentType, body, timeoutMs, key }: Request,
@@ -47,11 +52,10 @@ export class ManagementClient {
         });
         text = await response.text();
       } catch (error) {
-        const { name, message, cause } = error as Error;
+        const { name, message, cause } = error as Error & { cause?: NodeJS.ErrnoException };
+        if (LOST.includes(cause?.code ?? '') && attempt < ATTEMPTS) continue;
         const reason =
-          name === 'TimeoutError'
-            ? `no response within ${timeoutMs / 1000} s`
-            : ((cause as Error)?.message ?? message);
+          name === 'TimeoutError' ? `no response within ${timeoutMs / 1000} s` : (cause?.message ?? message);
         throw new CatalogueError([
           `${what}: the host "${this.host}" at ${this.base} does not respond (${reason})`,
         ]);

@@ -430,7 +430,7 @@ it('cannot do so either after a superuser runs the SQL of docs/bi-tools.md', asy
   const emit = `begin read write; select pg_logical_emit_message(false, 'a', 'b'); commit`;
   await sendRequest(url, emit);
   const page = readFileSync('docs/bi-tools.md', 'utf8');
-  const [, documented] = /run this as a superuser.*?```sql\n(.*?)```/s.exec(page)!;
+  const [, documented] = /let a superuser run.*?```sql\n(.*?)```/s.exec(page)!;
   await sendRequest(superuserUrl, documented!.replace('<role>', new URL(url).username));
   await expect(sendRequest(url, emit)).rejects.toThrow(/permission denied/);
   await expect(sendRequest(url, 'begin read write; select lo_create(0); commit')).rejects.toThrow(

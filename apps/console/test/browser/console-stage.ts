@@ -213,8 +213,14 @@ export class ConsoleStage {
     const page = await context.newPage();
     await page.goto(this.url + path);
     await page.getByLabel('API key').fill(key);
-    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-    await page.getByRole('navigation', { name: 'Main' }).waitFor({ state: 'attached' });
+    const main = page.getByRole('navigation', { name: 'Main' });
+    const error = page.locator('[role="alert"]:not(:empty)');
+    // On an overloaded machine, the first attempts may get 503.
+    for (let attempt = 1; attempt <= 5 && (await main.count()) === 0; attempt += 1) {
+      await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+      await main.or(error).first().waitFor({ state: 'attached' });
+    }
+    await main.waitFor({ state: 'attached' });
     await untilShown(page);
     return page;
   }

@@ -1832,7 +1832,8 @@ export const texts = {
     gone: 'Its URL is incomplete, it has expired, or it was revoked. Ask the sender.',
     from: (account: string) => `From ${account}`,
     expires: (when: string) => `Readable until ${when}`,
-    before: (range: string) => `Before: ${range}.`,
+    links: 'Links count with or without a journey; the funnel counts only those of journeys.',
+    before: (range: string) => `The days before: ${range}.`,
     utc: 'Days are in UTC.',
   },
 

@@ -107,7 +107,10 @@ function Frozen({ report }: { report: FrozenReport }) {
         />
       </Card>
       {report.steps && report.range_before && (
-        <Card title={s.title} note={`${s.note} ${t.before(rangeText(report.range_before))} ${t.utc}`}>
+        <Card
+          title={s.title}
+          note={`${s.note} ${t.links} ${t.before(rangeText(report.range_before))} ${t.utc}`}
+        >
           <StepTable
             amounts={amountsOf(report.steps, 'count', 'value')}
             amountsBefore={amountsOf(report.steps, 'count_before', 'value_before')}

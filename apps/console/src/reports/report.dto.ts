@@ -102,8 +102,8 @@ const count = { type: 'integer' } as const;
 const counts = <Name extends string>(...names: Name[]) =>
   Object.fromEntries(names.map((name) => [name, count])) as Record<Name, typeof count>;
 const text = { type: 'string', nullable: true } as const;
-const row = (properties: Record<string, object>, members: string[], example: object) =>
-  ({ type: 'array', items: { type: 'object', properties, required: members, example } }) as const;
+const row = (properties: Record<string, object>, required: string[], example: object) =>
+  ({ type: 'array', items: { type: 'object', properties, required, example } }) as const;
 
 const amounts = {
   type: 'array',

@@ -1,3 +1,6 @@
+/** Perkway has no older events. */
+export const FIRST_DAY = '2000-01-01';
+
 /** Sums by currency, which are never added to each other. */
 export type Money = Map<string, number>;
 
@@ -35,7 +38,7 @@ export const LINK_MEMBERS = {
  * Counts links by what happened to them in each range; a link is worth the value of its card. A link is outstanding at
  * the end of a range if nothing happened to it after it was made.
  *
- * @param parts the rows of each range, the latest first; the earliest begins before all links
+ * @param parts the rows of each range, the latest first; the earliest begins on `FIRST_DAY`
  */
 export function linkAmounts(parts: Row[][]): Record<LinkState | 'outstanding', Required<Amount>>[] {
   const outstanding = nothing();

@@ -4,6 +4,7 @@ import { ApiError } from '@perkway/domain';
 import {
   CONVERSION_MEMBERS,
   conversionAmount,
+  FIRST_DAY,
   LINK_MEMBERS,
   linkAmounts,
   type Amount,
@@ -38,8 +39,6 @@ const BY_DAY = {
 } as const;
 const MAX_ROWS = 10_000;
 const DAY_MS = 86_400_000;
-/** Before all events. */
-const FIRST_DAY = '2000-01-01';
 /** Measures of the funnel that are steps of the results. */
 const JOURNEY_STEPS = ['journeys', 'clickers', 'converters'] as const;
 /** Long enough for a year of a busy campaign. */
@@ -82,9 +81,24 @@ export class CampaignFigures {
     const before = rangeBefore(range);
     const counts = ['count', 'count_people'];
     const cubes = Object.entries(BY_DAY);
-    const [[funnel = {}], steps, clicksOfPerks, conversionsOfPerks, bySource, ...days] = await Promise.all([
+    const [
+      [funnel = {}],
+      [funnelBefore = {}],
+      links,
+      conversions,
+      clicksOfPerks,
+      conversionsOfPerks,
+      bySource,
+      ...days
+    ] = await Promise.all([
       load('campaign_funnel', FUNNEL),
-      readSteps(loadIn, range, before),
+      loadIn(before, 'campaign_funnel', {
+        measures: JOURNEY_STEPS.map((name) => `campaign_funnel.${name}`),
+      }),
+      Promise.all(
+        [range, before, daysUntil(before)].map((each) => loadIn(each, 'reward_links', LINK_MEMBERS)),
+      ),
+      Promise.all([range, before].map((each) => loadIn(each, 'conversions', CONVERSION_MEMBERS))),
       load('incentive_clicks', counts, ['perk_id', 'perk_title']),
       load('conversions', ['count'], ['perk_id', 'perk_title']),
       load('incentive_clicks', counts, ['utm_source']),
@@ -130,7 +144,11 @@ export class CampaignFigures {
         }),
       ),
       range_before: before,
-      steps,
+      steps: stepsOf(
+        [funnel, funnelBefore],
+        linkAmounts(links),
+        conversions.map((rows) => conversionAmount(rows)),
+      ),
       by_day: [...byDay.values()].sort((a, b) => a.day.localeCompare(b.day)),
       by_perk: [...byPerk.values()].sort((a, b) => b.clicks - a.clicks),
       by_source: bySource
@@ -151,38 +169,31 @@ function rangeBefore({ from, to }: Range): Range {
   return { from: moved(from), to: moved(to) };
 }
 
-/** Reads the counts and amounts of each step in both ranges, as the campaign's screen shows them. */
-async function readSteps(
-  loadIn: (range: Range, cube: string, members: Members) => Promise<Cells[]>,
-  range: Range,
-  before: Range,
-): Promise<StepDto[]> {
-  const dayBefore = new Date(Date.parse(before.from) - DAY_MS).toISOString().slice(0, 10);
-  const earlier = { from: FIRST_DAY, to: [FIRST_DAY, dayBefore].sort()[1]! };
-  const links = linkAmounts(
-    await Promise.all([range, before, earlier].map((each) => loadIn(each, 'reward_links', LINK_MEMBERS))),
-  );
-  const [now, then] = await Promise.all(
-    [range, before].map(async (each, index): Promise<Record<string, Amount>> => {
-      const [[funnel = {}], conversions] = await Promise.all([
-        loadIn(each, 'campaign_funnel', { measures: JOURNEY_STEPS.map((name) => `campaign_funnel.${name}`) }),
-        loadIn(each, 'conversions', CONVERSION_MEMBERS),
-      ]);
-      return {
-        ...Object.fromEntries(
-          JOURNEY_STEPS.map((name) => [name, { count: number(funnel[`campaign_funnel.${name}`]) }]),
-        ),
-        conversions: conversionAmount(conversions),
-        ...links[index],
-      };
-    }),
-  );
+/** Returns all days before the range. */
+function daysUntil({ from }: Range): Range {
+  const dayBefore = new Date(Date.parse(from) - DAY_MS).toISOString().slice(0, 10);
+  return { from: FIRST_DAY, to: [FIRST_DAY, dayBefore].sort()[1]! };
+}
+
+/** Returns the counts and amounts of each step now and before, as the campaign's screen shows them. */
+function stepsOf(
+  funnels: [now: Cells, before: Cells],
+  links: Record<string, Amount>[],
+  conversions: Amount[],
+): StepDto[] {
+  const [now, before] = funnels.map((funnel, index): Record<string, Amount> => ({
+    ...Object.fromEntries(
+      JOURNEY_STEPS.map((name) => [name, { count: number(funnel[`campaign_funnel.${name}`]) }]),
+    ),
+    conversions: conversions[index]!,
+    ...links[index],
+  }));
   return Object.entries(now!).map(([step, { count, money }]) => ({
     step,
     count,
-    count_before: then![step]!.count,
+    count_before: before![step]!.count,
     value: listOf(money),
-    value_before: listOf(then![step]!.money),
+    value_before: listOf(before![step]!.money),
   }));
 }
 const listOf = (money: Money = new Map()) =>

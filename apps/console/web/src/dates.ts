@@ -22,8 +22,6 @@ export function daysAgo(days: number, from = new Date()): string {
 }
 
 export type Range = [from: string, to: string];
-/** Perkway has no older events. */
-export const FIRST_DAY = '2000-01-01';
 
 /** Returns the last days including today, and the same number of days before them. */
 export function lastDays(days: number): { now: Range; before: Range } {

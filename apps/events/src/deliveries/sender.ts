@@ -1,3 +1,4 @@
+import { CLOSED_CONNECTION_CODES } from '@perkway/domain/closed-connection';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { LookupFunction } from 'node:net';
 import { LRUCache } from 'lru-cache';
@@ -41,8 +42,6 @@ type Target = Pick<Dispatcher.DispatchOptions, 'origin' | 'path'>;
 
 /** The result of an attempt on an idle connection that the receiver had closed. */
 const STALE = 'stale connection';
-/** Codes of errors of a connection that the receiver closed. */
-const CODES_OF_CLOSED = ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'];
 const CODES_OF_INVALID = ['ERR_ASSERTION', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'UND_ERR_HEADERS_OVERFLOW'];
 
 /**
@@ -107,7 +106,8 @@ export class Sender {
         connectors[options.protocol as keyof typeof connectors](options, (...result) => {
           const [, socket] = result;
           socket?.on('error', (error: NodeJS.ErrnoException) => {
-            if (socket.bytesRead > 0 && CODES_OF_CLOSED.includes(error.code!)) this.staleErrors.add(error);
+            if (socket.bytesRead > 0 && CLOSED_CONNECTION_CODES.includes(error.code!))
+              this.staleErrors.add(error);
           });
           callback(...result);
         }),

@@ -174,22 +174,8 @@ function readState(query: ListQuery): DeliveryState | undefined {
   return state;
 }
 
-const toDelivery = ({
-  event_id,
-  type,
-  state,
-  attempts,
-  last_status,
-  last_error,
-  next_attempt_at,
-  delivered_at,
-}: DeliveryRow): Delivery => ({
-  event_id,
-  type,
-  state,
-  attempts,
-  last_status,
-  last_error,
-  next_attempt_at: state === 'pending' ? next_attempt_at.toISOString() : null,
+const toDelivery = ({ id: _, next_attempt_at, delivered_at, ...row }: DeliveryRow): Delivery => ({
+  ...row,
+  next_attempt_at: row.state === 'pending' ? next_attempt_at.toISOString() : null,
   delivered_at: delivered_at?.toISOString() ?? null,
 });

@@ -1,11 +1,10 @@
+import { CLOSED_CONNECTION_CODES } from '@perkway/domain/closed-connection';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { CatalogueError } from './catalogue-error.js';
 
 const ATTEMPTS = 6;
 const MAX_PAUSE_S = 5;
-/** Codes of a connection that was closed, such as an idle one just before it was used again. */
-const LOST = ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'];
 
 export interface Request {
   method: 'GET' | 'PUT' | 'POST';
@@ -53,7 +52,7 @@ export class ManagementClient {
         text = await response.text();
       } catch (error) {
         const { name, message, cause } = error as Error & { cause?: NodeJS.ErrnoException };
-        if (LOST.includes(cause?.code ?? '') && attempt < ATTEMPTS) continue;
+        if (CLOSED_CONNECTION_CODES.includes(cause?.code ?? '') && attempt < ATTEMPTS) continue;
         const reason =
           name === 'TimeoutError' ? `no response within ${timeoutMs / 1000} s` : (cause?.message ?? message);
         throw new CatalogueError([

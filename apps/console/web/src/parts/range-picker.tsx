@@ -1,6 +1,7 @@
+import { FIRST_DAY } from '@perkway/domain/step-amounts';
 import { useState } from 'react';
 import { useSearchParams } from 'react-router';
-import { FIRST_DAY, isDay, lastDays, lastMonth, thisMonth, type Range } from '../dates';
+import { isDay, lastDays, lastMonth, thisMonth, type Range } from '../dates';
 import { texts } from '../texts';
 import { CopyButton } from './copy-button';
 import { SelectField, TextField } from './fields';

@@ -1,6 +1,7 @@
 import {
   CONVERSION_MEMBERS,
   conversionAmount,
+  FIRST_DAY,
   LINK_MEMBERS,
   LINK_STATES,
   linkAmounts,
@@ -10,7 +11,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Link } from 'react-router';
 import { loadParts, numberOf, ofCampaign, type FunnelRows, type Row } from '../api/analytics';
-import { dayOf, daysAgo, FIRST_DAY, type Range } from '../dates';
+import { dayOf, daysAgo, type Range } from '../dates';
 import { exploreLink } from '../explore-link';
 import { formatMonth } from '../format';
 import { useLiveInterval } from '../parts/live';

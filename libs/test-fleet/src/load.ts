@@ -170,7 +170,9 @@ export class Load {
       this.operations.filter((operation) => (this.lastResponse.get(operation) ?? 0) < since);
     const deadline = Date.now() + withinMs;
     while (silent().length > 0 && Date.now() < deadline) await sleep(100);
-    return silent().map((operation) => `${operation} (${this.lastRefusal.get(operation) ?? 'never refused'})`);
+    return silent().map(
+      (operation) => `${operation} (${this.lastRefusal.get(operation) ?? 'never refused'})`,
+    );
   }
 
   private begin(operation: Operation): void {

@@ -162,7 +162,7 @@ export const ATTACKS: Attack[] = [
     name: 'one key far past its limit',
     run: (target, ms) =>
       asWritten(target, async (client) => {
-        await client.flood(KEYED.length * target.keyLimit * 3, ms, async (index) => {
+        await client.flood(ATTEMPTS_PER_SECOND, ms, async (index) => {
           const app = KEYED[index % KEYED.length]!;
           const response = await client.request({
             ...keyedRequest(target, app),
@@ -391,7 +391,7 @@ export const ATTACKS: Attack[] = [
     run: (target, ms) =>
       asWritten(target, async (client) => {
         const run = `flood-${randomBytes(4).toString('hex')}`;
-        await client.flood(KEYED.length * target.keyLimit * 3, ms, async () => {
+        await client.flood(ATTEMPTS_PER_SECOND, ms, async () => {
           const response = await client.request({
             app: 'boost',
             method: 'POST',

@@ -50,7 +50,7 @@ function checkAdmitted(client: HostileClient, app: AppName, status: number, most
 }
 
 /** Over all apps. Exceeds every limit within seconds, but two cores can handle it. */
-const ATTEMPTS_PER_SECOND = 120;
+const ATTEMPTS_PER_SECOND = 100;
 const ADDRESS = '203.0.113.7';
 /** Addresses of one /64, as one customer of an ISP has them. */
 const ADDRESSES_OF_ONE_NETWORK = 200;

@@ -1,5 +1,18 @@
-import { BROKER_OPERATOR } from '@perkway/domain';
+import { BROKER_OPERATOR, type RpcContract } from '@perkway/domain';
 import { createLogger, loadEnv, NatsService, platformEnv, RpcClient } from '@perkway/platform';
+
+const TIMEOUT_MS = 10_000;
+
+/** Waits longer than an app: on an overloaded machine, the largest replies take more than a second. */
+class TestRpcClient extends RpcClient {
+  override request<Request extends object, Reply extends object>(
+    contract: RpcContract<Request, Reply>,
+    request: NoInfer<Request>,
+    timeoutMs = TIMEOUT_MS,
+  ): Promise<Reply> {
+    return super.request(contract, request, timeoutMs);
+  }
+}
 
 export interface RpcCaller {
   rpc: RpcClient;
@@ -15,6 +28,6 @@ export async function rpcCaller(natsUrl: string): Promise<RpcCaller> {
   );
   nats.onModuleInit();
   await nats.connected();
-  const rpc = new RpcClient(nats, BROKER_OPERATOR);
+  const rpc = new TestRpcClient(nats, BROKER_OPERATOR);
   return { rpc, close: () => nats.onApplicationShutdown() };
 }

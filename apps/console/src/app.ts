@@ -36,7 +36,7 @@ export const defineApp = (env: ConsoleEnv): AppDefinition => ({
   requestTimeout: REQUEST_TIMEOUT_MS,
   configure: async (app) => {
     addSecurityHeaders(app.getHttpServer(), env.CONSOLE_URL);
-    acceptStreams(app.getHttpAdapter().getInstance(), UPLOAD_TYPES, UPLOAD_ROUTE);
+    acceptStreams(app.getHttpAdapter().getInstance(), UPLOAD_TYPES, [UPLOAD_ROUTE]);
     await compressResponses(app);
     await serveAssets(app, env.ASSETS_FOLDER);
   },

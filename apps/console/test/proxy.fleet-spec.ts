@@ -253,6 +253,13 @@ describe('calls to the fleet', () => {
       async () => expect((await logged(path))[0]).toMatchObject({ status: 200 }),
       'the outcome in the log',
     );
+    const { body: check } = await page
+      .post(`${address}/cards/check`)
+      .set('content-type', 'text/csv')
+      .send(whole)
+      .expect(200);
+    expect(check).toMatchObject({ rows: 6_000, importable: 0, duplicates: 6_000, complete: true });
+    expect(await logged(`${path}/check`)).toEqual([]);
     expect(JSON.stringify(fleet.console.logs)).not.toContain(cards[0]!.split(',')[0]);
   });
 

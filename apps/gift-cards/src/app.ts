@@ -2,7 +2,7 @@ import { acceptStreams, renderPlainCode, renderProblem, type AppDefinition } fro
 import { AppModule } from './app.module.js';
 import type { GiftCardsEnv } from './env.js';
 import { migrations } from './migrations/index.js';
-import { CARD_LOAD_ROUTE, CARD_LOAD_TYPES } from './loads/loads.controller.js';
+import { CARD_LOAD_ROUTES, CARD_LOAD_TYPES } from './loads/loads.controller.js';
 import { limitSlowBodies } from './slow-bodies.js';
 
 const ADMIN = /^\/admin(?:[/?]|$)/;
@@ -38,7 +38,7 @@ export const defineApp = (env: GiftCardsEnv): AppDefinition => ({
   requestTimeout: REQUEST_TIMEOUT_MS,
   configure: (app) => {
     const fastify = app.getHttpAdapter().getInstance();
-    acceptStreams(fastify, CARD_LOAD_TYPES, CARD_LOAD_ROUTE);
+    acceptStreams(fastify, CARD_LOAD_TYPES, CARD_LOAD_ROUTES);
     limitSlowBodies(fastify);
   },
 });

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { audit } from '@perkway/audit';
 import { http, waitFor } from '@perkway/testing';
 import pg from 'pg';
-import type { LoadReport, LoadResult, LoadSummary } from '../src/loads/load.dto.js';
+import type { LoadCheck, LoadReport, LoadResult, LoadSummary } from '../src/loads/load.dto.js';
 import { EUR_25, GiftCards, someCodes } from './support.js';
 
 const CSV = 'text/csv; charset=utf-8';
@@ -110,6 +110,87 @@ describe('card loads', () => {
     });
     expect(await gift.load(two, `${body}\nno json\n`)).toMatchObject({
       body: { imported: 0, duplicates: 5 },
+    });
+  });
+
+  describe('checked before', () => {
+    const check = (pool: string, body: string, options = {}) =>
+      gift.load<LoadCheck>(pool, body, { suffix: '/check', ...options });
+
+    it('say what they would import, and store nothing', async () => {
+      const pool = await gift.aPool(0);
+      const [a, b, c, d] = someCodes(4) as [string, string, string, string];
+      await gift.load(pool, toNdjson([a]));
+      const before = [
+        await gift.numbers(pool),
+        (await gift.get(`/admin/pools/${pool}/loads`, gift.admin.key)).body,
+      ];
+      const rows = [
+        { code: a, ...EUR_25 },
+        { code: b, ...EUR_25 },
+        { code: b, ...EUR_25, denomination: 50 },
+        { code: c, ...EUR_25, currency: 'eur' },
+        { code: c, ...EUR_25, valid_until: '2999-12-31' },
+        { code: d, ...EUR_25 },
+      ];
+      const body = `${rows.map((row) => JSON.stringify(row)).join('\n')}\nno json\n`;
+      // Calls that are not in the audit log work without its outbox.
+      await gift.database.query('alter table admin_log_outbox rename to missing');
+      const response = await check(pool, body).finally(() =>
+        gift.database.query('alter table missing rename to admin_log_outbox'),
+      );
+      expect(response).toMatchObject({ status: 200 });
+      expect(response.body).toEqual({
+        rows: 7,
+        importable: 3,
+        duplicates: 2,
+        rejected: 2,
+        rejected_rows: [
+          { row: 4, reason: 'CURRENCY_INVALID' },
+          { row: 7, reason: 'ROW_INVALID' },
+        ],
+        duplicate_rows: [
+          { row: 1, reason: 'CODE_DUPLICATE' },
+          { row: 3, reason: 'CODE_DUPLICATE' },
+        ],
+        complete: true,
+        values: [
+          { ...EUR_25, valid_until: null, cards: 2 },
+          { ...EUR_25, valid_until: '2999-12-31', cards: 1 },
+        ],
+      });
+      expect([
+        await gift.numbers(pool),
+        (await gift.get(`/admin/pools/${pool}/loads`, gift.admin.key)).body,
+      ]).toEqual(before);
+      expect((await gift.load(pool, body)).body).toMatchObject({ imported: 3, duplicates: 2 });
+    });
+
+    it('find a code that occurs twice far apart, and stop after 100,000 rows', async () => {
+      const pool = await gift.aPool(0);
+      const codes = someCodes(99_999);
+      const whole = await check(pool, toCsv([...codes, codes[0]!]), { contentType: CSV });
+      expect(whole.body).toMatchObject({
+        rows: 100_000,
+        importable: 99_999,
+        duplicate_rows: [{ row: 100_000, reason: 'CODE_DUPLICATE' }],
+        complete: true,
+      });
+      const longer = await check(pool, toCsv([...codes, ...someCodes(2)]), { contentType: CSV });
+      expect(longer.body).toMatchObject({ rows: 100_000, importable: 100_000, complete: false });
+    });
+
+    it('reject what a load rejects', async () => {
+      const pool = await gift.aPool(0);
+      const rows = toNdjson(someCodes(1));
+      for (const [id, options, status, code] of [
+        [randomUUID(), {}, 404, 'POOL_NOT_FOUND'],
+        [pool, { contentType: 'application/json' }, 415, 'UNSUPPORTED_MEDIA_TYPE'],
+        [pool, { apiKey: gift.user.key }, 403, 'FORBIDDEN'],
+      ] as const)
+        expect(await check(id, rows, options)).toMatchObject({ status, body: { code } });
+      const response = await check(pool, 'code,pin\nA,1\n', { contentType: CSV });
+      expect(response).toMatchObject({ status: 400, body: { code: 'VALIDATION_FAILED' } });
     });
   });
 
@@ -288,7 +369,7 @@ describe('card loads', () => {
       expect(await status(`${id}/cards`, ndjson)).toBe('404 POOL_NOT_FOUND');
     expect(await status(`${pool}/cards?loadId=7`, ndjson)).toBe('400 VALIDATION_FAILED');
     const loadId = randomUUID();
-    expect((await gift.load(pool, '', { query: `?loadId=${loadId}` })).headers['x-load-id']).toBe(loadId);
+    expect((await gift.load(pool, '', { suffix: `?loadId=${loadId}` })).headers['x-load-id']).toBe(loadId);
     expect(await status(`${pool}/cards?loadId=${loadId}`, ndjson)).toBe('400 VALIDATION_FAILED');
 
     const elsewhere = await gift.aPool(0);

@@ -146,9 +146,9 @@ export class GiftCards {
   load<Body = { imported: number; duplicates: number; rejected: { row: number; reason: string }[] }>(
     pool: string,
     body: string,
-    { contentType = 'application/x-ndjson', apiKey = this.admin.key, query = '' } = {},
+    { contentType = 'application/x-ndjson', apiKey = this.admin.key, suffix = '' } = {},
   ): Promise<Reply<Body>> {
-    const request = http(this.app, { key: apiKey }).post(`/admin/pools/${pool}/cards${query}`);
+    const request = http(this.app, { key: apiKey }).post(`/admin/pools/${pool}/cards${suffix}`);
     return replyTo(request.set('content-type', contentType).send(body));
   }
 

@@ -5,6 +5,7 @@ import type { FastifyRequest } from 'fastify';
 export const ROLES = 'perkway:roles';
 export const REQUIRED_SCOPE = 'perkway:required-scope';
 export const ALLOW_QUERY_KEY = 'perkway:allow-query-key';
+export const CHANGES_NOTHING = 'perkway:changes-nothing';
 
 /** A request whose key has been checked. */
 export type AuthenticatedRequest = FastifyRequest & { caller?: Caller };
@@ -27,6 +28,9 @@ export const RequiredScope = (scope: Scope) => SetMetadata(REQUIRED_SCOPE, scope
  * 5). It is ignored if there is an `X-API-Key` header. On a handler or a controller.
  */
 export const AllowQueryKey = () => SetMetadata(ALLOW_QUERY_KEY, true);
+
+/** Keeps calls of a handler under `/admin` that is no GET out of the audit log. */
+export const ChangesNothing = () => SetMetadata(CHANGES_NOTHING, true);
 
 /**
  * Injects the caller, which services take as their first argument. Not for `@Public()` handlers, which have no caller.

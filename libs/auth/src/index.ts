@@ -6,6 +6,7 @@ export * from './api-keys.js';
 export * from './auth.module.js';
 export {
   AllowQueryKey,
+  ChangesNothing,
   CurrentCaller,
   RequiredScope,
   Roles,

@@ -75,6 +75,7 @@ const OPERATIONS: Record<AppName, Record<string, string>> = {
     'PUT /admin/pools/{poolId}': 'putGiftCardPool',
     'DELETE /admin/pools/{poolId}': 'deleteGiftCardPool',
     'POST /admin/pools/{poolId}/cards': 'loadGiftCards',
+    'POST /admin/pools/{poolId}/cards/check': 'checkGiftCards',
     'GET /admin/pools/{poolId}/loads': 'getGiftCardLoads',
     'GET /admin/pools/{poolId}/loads/{loadId}': 'getGiftCardLoad',
     'POST /admin/pools/{poolId}/withdrawals': 'withdrawCards',

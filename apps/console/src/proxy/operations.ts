@@ -79,6 +79,7 @@ const ALLOWED: { [Name in Host]: (keyof (typeof CLIENT_OPERATIONS)[(typeof CLIEN
     'putGiftCardPool',
     'deleteGiftCardPool',
     'loadGiftCards',
+    'checkGiftCards',
     'getGiftCardLoads',
     'getGiftCardLoad',
     'withdrawCards',
@@ -125,18 +126,21 @@ const ALLOWED: { [Name in Host]: (keyof (typeof CLIENT_OPERATIONS)[(typeof CLIEN
   ],
 };
 
+/** Requests other than GET that change nothing. */
+const CHECKS: ReadonlySet<string> = new Set(['checkGiftCards']);
+
 export const OPERATIONS: readonly Operation[] = (Object.keys(ALLOWED) as Host[]).flatMap((host) => {
   const addresses: Record<string, string> = CLIENT_OPERATIONS[CLIENT_HOSTS[host]];
   const targets = ALLOWED[host].map((name) => {
     const [, method, path] = /^(\w+) ([^?*]+)/.exec(addresses[name]!) as unknown as [string, string, string];
-    return { method, path };
+    return { name, method, path };
   });
-  return targets.map(({ method, path }): Operation => ({
+  return targets.map(({ name, method, path }): Operation => ({
     host,
     method,
     path: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
     roles: path.startsWith('/admin') ? OPERATORS : EVERYBODY,
-    isChange: method !== 'GET' && host !== 'query',
+    isChange: method !== 'GET' && host !== 'query' && !CHECKS.has(name),
     isReadable: targets.some((other) => other.method === 'GET' && other.path === path),
   }));
 });

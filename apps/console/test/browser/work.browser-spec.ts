@@ -474,7 +474,11 @@ describe('an operator', () => {
     await page.getByRole('heading', { level: 1, name: 'Book voucher' }).waitFor();
     const bad = 'broken-card,1,none,EUR,FR';
     await page.getByLabel('File').setInputFiles(file('cards.csv', `${cardRows(1_000, 'New')}\n${bad}`));
-    await button(page, 'Upload').click();
+    await button(page, 'Check').click();
+    await page.getByText('1,000 of 1,001 rows can be uploaded.').waitFor();
+    await page.getByRole('row', { name: '€25 FR – 1,000 €25,000' }).waitFor();
+    await screenshot(page, 'pool-check');
+    await button(page, 'Upload 1,000 cards').click();
     await page.waitForSelector('[data-load="finished"]', { timeout: 60_000 });
     expect(await page.innerText('[data-load]')).toContain('1,000 imported, 0 already there, 1 rejected');
     await page.getByText('Rejected rows (1)').click();

@@ -644,7 +644,10 @@ export const texts = {
     enabled: 'Enabled',
     disabled: 'Disabled',
     disabledByUs: 'Disabled by Perkway',
+    failing: (since: string) => `Failing since ${since}`,
     disabledTitle: (when: string) => `Perkway disabled this webhook on ${when}`,
+    failingText:
+      'Deliveries are repeated. If none succeeds for five days, Perkway disables this webhook. The deliveries below say what the receiver responds.',
     disabledOwn: 'This webhook is disabled. Nothing is delivered to it but pings.',
     disabledText: 'Repair the receiver, check it with a ping, enable the webhook and replay what it missed.',
     enable: 'Enable',
@@ -1520,7 +1523,20 @@ export const texts = {
     uploadText:
       'CSV with the columns code, pin, denomination, currency, country, valid_until, batch; or NDJSON. pin, valid_until and batch are optional.',
     file: 'File',
-    send: 'Upload',
+    check: 'Check',
+    checking: 'Checking…',
+    checked: (rows: string, importable: string) => `${importable} of ${rows} rows can be uploaded.`,
+    checkedRest: (duplicates: string, rejected: string) =>
+      `${duplicates} are already there or occur twice, ${rejected} would be rejected.`,
+    checkedPart: (rows: string) => `Only the first ${rows} rows were checked. The upload checks the others.`,
+    values: 'Cards to upload',
+    value: 'Value',
+    country: 'Country',
+    validUntil: 'Valid until',
+    count: 'Cards',
+    total: 'Total',
+    send: (cards: string, complete: boolean) =>
+      complete ? `Upload ${cards} cards` : 'Upload the whole file',
     sending: 'Uploading…',
     loads: 'Uploads',
     loadsNote:
@@ -1534,9 +1550,12 @@ export const texts = {
     counts: (imported: string, duplicates: string, rejected: string) =>
       `${imported} imported, ${duplicates} already there, ${rejected} rejected`,
     rejectedRows: (count: string) => `Rejected rows (${count})`,
+    duplicateRows: (count: string) => `Rows with a code that is already there or occurs twice (${count})`,
     row: 'Row',
     reason: 'Reason',
     reasons: {
+      ROW_INVALID: 'The row does not have the columns of the header, or is not JSON',
+      CODE_DUPLICATE: 'The code is already there or occurs twice',
       CODE_INVALID: 'The code is missing or too long',
       PIN_INVALID: 'The PIN is too long',
       DENOMINATION_INVALID: 'The value is not a number above 0',

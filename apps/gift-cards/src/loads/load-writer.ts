@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 import type { CardVault } from '../cards/card-vault.js';
 import type { CardRow, RowProblem } from './card-row.js';
-import type { LoadResult, RowReport } from './load.dto.js';
+import { MAX_REPORTED, type LoadResult, type RowReport } from './load.dto.js';
 
 /** Rows per transaction. */
 const BATCH = 2_000;
@@ -12,8 +12,6 @@ const BLOCK = 65_536;
  * one.
  */
 const MAX_CACHED_INVENTORIES = 1_000;
-/** Maximum number of rejected rows that a report lists. */
-const MAX_REPORTED = 1_000;
 /** Yields to the event loop after this many rows (a few milliseconds), so that other requests are served. */
 const ROWS_PER_TURN = 200;
 

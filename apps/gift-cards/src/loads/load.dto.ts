@@ -1,5 +1,8 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 
+/** Maximum number of rows of one kind that a report lists. */
+export const MAX_REPORTED = 1_000;
+
 export class RowReport {
   @ApiProperty({
     type: 'integer',
@@ -60,4 +63,43 @@ export class LoadReport extends LoadSummary {
   rejected_rows: RowReport[];
   @ApiProperty({ type: [RowReport], description: 'The first 1,000 at most' })
   duplicate_rows: RowReport[];
+}
+
+export class CheckedValue {
+  @ApiProperty({ example: 25 })
+  denomination: number;
+  @ApiProperty({ example: 'EUR', description: 'ISO 4217' })
+  currency: string;
+  @ApiProperty({ example: 'FR', description: 'ISO 3166' })
+  country: string;
+  @ApiProperty({ type: String, format: 'date', nullable: true, example: null })
+  valid_until: string | null;
+  @ApiProperty({ type: 'integer', example: 99_998 })
+  cards: number;
+}
+
+export class LoadCheck {
+  @ApiProperty({ type: 'integer', example: 100_000 })
+  rows: number;
+  @ApiProperty({ type: 'integer', example: 99_998, description: 'Cards that a load would import' })
+  importable: number;
+  @ApiProperty({
+    type: 'integer',
+    example: 1,
+    description: 'Rows whose code appears earlier in this file, or was loaded before into any pool',
+  })
+  duplicates: number;
+  @ApiProperty({ type: 'integer', example: 1 })
+  rejected: number;
+  @ApiProperty({ type: [RowReport], description: 'The first 1,000 at most' })
+  rejected_rows: RowReport[];
+  @ApiProperty({ type: [RowReport], description: 'The first 1,000 at most' })
+  duplicate_rows: RowReport[];
+  @ApiProperty({ example: true, description: 'False if only the first 100,000 rows were checked' })
+  complete: boolean;
+  @ApiProperty({
+    type: [CheckedValue],
+    description: 'The importable cards by value; the first 1,000 at most',
+  })
+  values: CheckedValue[];
 }

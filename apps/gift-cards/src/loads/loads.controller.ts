@@ -1,4 +1,4 @@
-import { Controller, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { applyDecorators, Controller, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
 import {
   ApiBody,
   ApiConsumes,
@@ -8,18 +8,18 @@ import {
   ApiResponse,
   ApiTags,
 } from '@nestjs/swagger';
-import { Roles } from '@perkway/auth';
+import { ChangesNothing, Roles } from '@perkway/auth';
 import { ApiError, invalidField, isUuid, lastOf } from '@perkway/domain';
 import { ApiProblems, useMediaType } from '@perkway/platform';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { allowSlowBody } from '../slow-bodies.js';
-import { LoadReport, LoadResult, LoadSummary } from './load.dto.js';
+import { LoadCheck, LoadReport, LoadResult, LoadSummary } from './load.dto.js';
 import { LoadsService, type LoadFormat } from './loads.service.js';
 
-/** Only this route receives bodies of these types, as streams. */
-export const CARD_LOAD_ROUTE = '/admin/pools/:poolId/cards';
+/** Only these routes receive bodies of these types, as streams. */
+export const CARD_LOAD_ROUTES = ['/admin/pools/:poolId/cards', '/admin/pools/:poolId/cards/check'];
 export const CARD_LOAD_TYPES = ['application/x-ndjson', 'text/csv'];
 
 /** @throws UNSUPPORTED_MEDIA_TYPE also for a compressed body, which would otherwise be parsed as rows */
@@ -29,6 +29,22 @@ function formatOf({ body, headers }: FastifyRequest): LoadFormat {
   if (encoding !== 'identity') throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'Send the rows uncompressed');
   return headers['content-type']!.trim().toLowerCase().startsWith('text/csv') ? 'csv' : 'ndjson';
 }
+
+const CardRowsBody = () =>
+  applyDecorators(
+    ApiConsumes(...CARD_LOAD_TYPES),
+    ApiBody({
+      description:
+        'One JSON object per line, or CSV with a header. `pin`, `valid_until` (the card is given out only for links that expire by the end of that day, UTC) and `batch` (up to 100 characters) are optional.',
+      schema: { type: 'string' },
+      examples: {
+        ndjson: {
+          value: '{"code":"GIFT-7K2M-93QX","pin":"4071","denomination":25,"currency":"EUR","country":"FR"}\n',
+        },
+        csv: { value: 'code,pin,denomination,currency,country\nGIFT-7K2M-93QX,4071,25,EUR,FR\n' },
+      },
+    }),
+  );
 
 @ApiTags('Management')
 @ApiParam({ name: 'poolId', format: 'uuid' })
@@ -51,18 +67,7 @@ export class LoadsController {
     description:
       'Id of the load, to follow it while it runs. Generated if missing; the response header `X-Load-Id` returns it.',
   })
-  @ApiConsumes(...CARD_LOAD_TYPES)
-  @ApiBody({
-    description:
-      'One JSON object per line, or CSV with a header. `pin`, `valid_until` (the card is given out only for links that expire by the end of that day, UTC) and `batch` (up to 100 characters) are optional.',
-    schema: { type: 'string' },
-    examples: {
-      ndjson: {
-        value: '{"code":"GIFT-7K2M-93QX","pin":"4071","denomination":25,"currency":"EUR","country":"FR"}\n',
-      },
-      csv: { value: 'code,pin,denomination,currency,country\nGIFT-7K2M-93QX,4071,25,EUR,FR\n' },
-    },
-  })
+  @CardRowsBody()
   @ApiResponse({
     status: 200,
     description: 'Number of imported, duplicate and rejected rows',
@@ -83,6 +88,22 @@ export class LoadsController {
     allowSlowBody(request);
     void reply.header('x-load-id', loadId);
     return this.loads.load(poolId, loadId, format, request.body as Readable);
+  }
+
+  @Post('cards/check')
+  @HttpCode(200)
+  @ChangesNothing()
+  @ApiOperation({
+    summary: 'Check cards before loading them',
+    description: 'Reads up to 100,000 rows and tells what a load of them would do now. Stores nothing.',
+  })
+  @CardRowsBody()
+  @ApiResponse({ status: 200, description: 'What a load would do', type: LoadCheck })
+  @ApiProblems('POOL_NOT_FOUND')
+  checkGiftCards(@Param('poolId') poolId: string, @Req() request: FastifyRequest): Promise<LoadCheck> {
+    const format = formatOf(request);
+    allowSlowBody(request);
+    return this.loads.check(poolId, format, request.body as Readable);
   }
 
   @Get('loads')

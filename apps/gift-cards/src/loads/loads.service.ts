@@ -7,9 +7,10 @@ import type { Logger } from 'pino';
 import { DataSource, Repository } from 'typeorm';
 import { CardVault } from '../cards/card-vault.js';
 import { PoolEntity } from '../pools/pool.entity.js';
-import type { LoadReport, LoadResult, LoadSummary } from './load.dto.js';
+import { checkRows } from './check-rows.js';
+import type { LoadCheck, LoadReport, LoadResult, LoadSummary } from './load.dto.js';
 import { LoadWriter } from './load-writer.js';
-import { discard, readCsv, readNdjson } from './read-rows.js';
+import { discard, readCsv, readNdjson, type Rows } from './read-rows.js';
 
 export type LoadFormat = 'csv' | 'ndjson';
 
@@ -71,8 +72,7 @@ export class LoadsService {
     const writer = new LoadWriter(this.dataSource, this.vault, loadId, poolId);
     const { signal } = this.cutOff;
     try {
-      const rows = format === 'csv' ? readCsv(stream, signal) : readNdjson(stream, signal);
-      for await (const row of rows) await writer.add(row);
+      for await (const row of this.read(format, stream)) await writer.add(row);
       return await writer.finish();
     } catch (error) {
       this.logger.warn({ loadId, err: error }, 'a card load was interrupted');
@@ -81,6 +81,16 @@ export class LoadsService {
         .catch((err: unknown) => this.logger.warn({ loadId, err }, 'could not mark the load as failed'));
       await discard(stream, signal);
       throw error;
+    }
+  }
+
+  /** Tells what a load of the stream would do now. @throws POOL_NOT_FOUND, VALIDATION_FAILED */
+  async check(poolId: string, format: LoadFormat, stream: Readable): Promise<LoadCheck> {
+    await this.requirePool(poolId);
+    try {
+      return await checkRows(this.dataSource, this.vault, this.read(format, stream));
+    } finally {
+      await discard(stream, this.cutOff.signal);
     }
   }
 
@@ -103,6 +113,11 @@ export class LoadsService {
       `${SELECT_SUMMARY} from card_loads where pool_id = $1 order by started_at desc, id limit ${LISTED}`,
       [poolId],
     );
+  }
+
+  private read(format: LoadFormat, stream: Readable): Rows {
+    const { signal } = this.cutOff;
+    return format === 'csv' ? readCsv(stream, signal) : readNdjson(stream, signal);
   }
 
   private async requirePool(poolId: string) {

@@ -5,6 +5,7 @@ import {
   type ExecutionContext,
   type NestInterceptor,
 } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
 import { withoutSecrets, type AdminLogEntry, type AdminLogOutcome } from '@perkway/domain';
 import { LOGGER, toApiError, type ForManagement } from '@perkway/platform';
 import type { FastifyReply } from 'fastify';
@@ -13,7 +14,7 @@ import type { Logger } from 'pino';
 import { catchError, concatMap, from, switchMap, type Observable } from 'rxjs';
 import { DataSource } from 'typeorm';
 import { API_KEY_HEADER } from '../api-key.strategy.js';
-import type { AuthenticatedRequest } from '../decorators.js';
+import { CHANGES_NOTHING, type AuthenticatedRequest } from '../decorators.js';
 import { KeyStore } from '../key-store.js';
 import { AdminLogRelay } from './admin-log-relay.js';
 
@@ -37,6 +38,7 @@ export class AdminLogInterceptor implements NestInterceptor, ForManagement {
     private readonly keys: KeyStore,
     private readonly dataSource: DataSource,
     private readonly relay: AdminLogRelay,
+    private readonly reflector: Reflector,
     @Inject(ADMIN_LOG_HOST) private readonly host: string,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
@@ -44,7 +46,8 @@ export class AdminLogInterceptor implements NestInterceptor, ForManagement {
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     if (context.getType() !== 'http') return next.handle();
     const request = context.switchToHttp().getRequest<AuthenticatedRequest>();
-    const isChange = !['GET', 'HEAD'].includes(request.method);
+    const isChange =
+      !['GET', 'HEAD'].includes(request.method) && !this.reflector.get(CHANGES_NOTHING, context.getHandler());
     if (!isChange || !request.routeOptions.url?.startsWith('/admin/')) return next.handle();
     const key = this.keys.peek(String(request.headers[API_KEY_HEADER]));
     if (key?.isConsole) return next.handle();

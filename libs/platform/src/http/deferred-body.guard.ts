@@ -68,15 +68,15 @@ export function acceptPlainJson(fastify: FastifyInstance, route: string): void {
 }
 
 /**
- * Gives one route the bodies of these types as an unread `Readable` of any length, so that credentials are checked
+ * Gives some routes the bodies of these types as an unread `Readable` of any length, so that credentials are checked
  * first. Other routes reject them like any unknown type.
  *
- * @param route its pattern, such as `/admin/pools/:poolId/cards`
+ * @param routes their patterns, such as `/admin/pools/:poolId/cards`
  */
-export function acceptStreams(fastify: FastifyInstance, contentTypes: string[], route: string): void {
-  ((fastify as Server)[STREAMS] ??= new Map()).set(route, contentTypes);
+export function acceptStreams(fastify: FastifyInstance, contentTypes: string[], routes: string[]): void {
+  (fastify as Server)[STREAMS] = new Map(routes.map((route) => [route, contentTypes]));
   fastify.addContentTypeParser(contentTypes, (request, payload, done) => {
-    if (request.routeOptions.url === route) done(null, payload);
+    if (routes.includes(request.routeOptions.url ?? '')) done(null, payload);
     else refuseMediaType(request, payload, done);
   });
 }

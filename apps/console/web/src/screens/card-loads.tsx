@@ -3,8 +3,8 @@ import { useEffect, useState } from 'react';
 import { sendRequest } from '../api/http';
 import { perkway, responseOf } from '../api/perkway';
 import { refreshGiftCards } from '../api/stock';
-import type { CardLoad, CardLoadReport } from '../api/types';
-import { formatMoment, formatNumber } from '../format';
+import type { CardCheck, CardLoad, CardLoadReport, RowReport } from '../api/types';
+import { formatMoment, formatMoney, formatNumber, NONE } from '../format';
 import { FileField } from '../parts/fields';
 import { Loaded } from '../parts/loaded';
 import { useNotices } from '../parts/notices';
@@ -18,8 +18,20 @@ const WATCH_MS = 1_000;
 /** Total rows of the files sent from this window, because the host does not know how many are still to come. */
 const totals = new Map<string, number>();
 
+const cardsOf = (poolId: string) => `/api/gift/admin/pools/${poolId}/cards`;
+const isCsv = (file: File) => !/\.(nd)?jsonl?$/i.test(file.name);
+
+/** Not by the client, whose timeout is too short for a large file. */
+const sendFile = <Report,>(path: string, file: File, query: Record<string, string> = {}) =>
+  sendRequest<Report>(path, {
+    method: 'POST',
+    query,
+    body: file,
+    headers: { 'content-type': isCsv(file) ? 'text/csv' : 'application/x-ndjson' },
+  });
+
 /** Counts the non-empty lines, without the header of a CSV. */
-async function countRows(file: File, isCsv: boolean): Promise<number> {
+async function countRows(file: File): Promise<number> {
   let lines = 0;
   let rest = '';
   const texts = file.stream().pipeThrough(new TextDecoderStream()).getReader();
@@ -28,7 +40,7 @@ async function countRows(file: File, isCsv: boolean): Promise<number> {
     rest = whole.pop()!;
     lines += whole.filter((line) => line.trim() !== '').length;
   }
-  return lines + (rest.trim() === '' ? 0 : 1) - (isCsv ? 1 : 0);
+  return lines + (rest.trim() === '' ? 0 : 1) - (isCsv(file) ? 1 : 0);
 }
 
 const warn = (event: BeforeUnloadEvent) => event.preventDefault();
@@ -38,6 +50,8 @@ export function CardLoads({ poolId }: { poolId: string }) {
   const client = useQueryClient();
   const { say } = useNotices();
   const [file, setFile] = useState<File | null>(null);
+  const [checked, setChecked] = useState<{ file: File; check: CardCheck } | null>(null);
+  const [isChecking, setChecking] = useState(false);
   const [sending, setSending] = useState<string | null>(null);
   const key = ['card-loads', poolId];
   const loads = useQuery({
@@ -54,21 +68,28 @@ export function CardLoads({ poolId }: { poolId: string }) {
     return () => window.removeEventListener('beforeunload', warn);
   }, [sending]);
 
+  // Another file may have been chosen meanwhile.
+  const check = checked?.file === file ? checked?.check : undefined;
+  const checkFile = async () => {
+    if (!file) return;
+    setChecking(true);
+    try {
+      const { body } = await sendFile<CardCheck>(`${cardsOf(poolId)}/check`, file);
+      setChecked({ file, check: body });
+    } catch (error) {
+      say((error as Error).message, 'bad');
+    } finally {
+      setChecking(false);
+    }
+  };
   const send = async () => {
     if (!file) return;
     const loadId = crypto.randomUUID();
     setSending(loadId);
     try {
-      const isCsv = !/\.(nd)?jsonl?$/i.test(file.name);
-      const type = isCsv ? 'text/csv' : 'application/x-ndjson';
-      totals.set(loadId, await countRows(file, isCsv));
-      // Not by the client, whose timeout is too short for a large file.
-      const { body } = await sendRequest<CardLoadReport>(`/api/gift/admin/pools/${poolId}/cards`, {
-        method: 'POST',
-        query: { loadId },
-        body: file,
-        headers: { 'content-type': type },
-      });
+      totals.set(loadId, await countRows(file));
+      const { body } = await sendFile<CardLoadReport>(cardsOf(poolId), file, { loadId });
+      setChecked(null);
       say(
         t.counts(
           formatNumber(body.imported),
@@ -94,14 +115,28 @@ export function CardLoads({ poolId }: { poolId: string }) {
           accept=".csv,.ndjson,.jsonl,text/csv"
           onFile={setFile}
         />
-        <button
-          type="button"
-          className="button main"
-          disabled={!file || sending !== null}
-          onClick={() => void send()}
-        >
-          {sending ? t.sending : t.send}
-        </button>
+        {check && <Checked check={check} />}
+        <div className="actions">
+          {check ? (
+            <button
+              type="button"
+              className="button main"
+              disabled={sending !== null || (check.complete && check.importable === 0)}
+              onClick={() => void send()}
+            >
+              {sending ? t.sending : t.send(formatNumber(check.importable), check.complete)}
+            </button>
+          ) : (
+            <button
+              type="button"
+              className="button main"
+              disabled={!file || isChecking}
+              onClick={() => void checkFile()}
+            >
+              {isChecking ? t.checking : t.check}
+            </button>
+          )}
+        </div>
         <h3>{t.loads}</h3>
         <Loaded query={loads} isEmpty={(list) => list.length === 0} empty={<p>{t.noLoads}</p>}>
           {(list) => (
@@ -145,6 +180,66 @@ export function CardLoads({ poolId }: { poolId: string }) {
   );
 }
 
+/** Says what a load of the chosen file would do. */
+function Checked({ check }: { check: CardCheck }) {
+  const { rows, importable, duplicates, rejected, values, rejected_rows, duplicate_rows, complete } = check;
+  return (
+    <section className="stack" data-check>
+      <p>
+        <strong>{t.checked(formatNumber(rows), formatNumber(importable))}</strong>{' '}
+        {t.checkedRest(formatNumber(duplicates), formatNumber(rejected))}
+      </p>
+      {!complete && <p className="hint">{t.checkedPart(formatNumber(rows))}</p>}
+      {values.length > 0 && (
+        <Table
+          caption={t.values}
+          rows={values}
+          keyOf={(value) => [value.denomination, value.currency, value.country, value.valid_until].join()}
+          columns={[
+            {
+              name: t.value,
+              isHead: true,
+              cell: ({ denomination, currency }) => formatMoney(denomination, currency),
+            },
+            { name: t.country, cell: ({ country }) => country },
+            { name: t.validUntil, cell: ({ valid_until }) => valid_until ?? NONE },
+            { name: t.count, isNumber: true, cell: ({ cards }) => formatNumber(cards) },
+            {
+              name: t.total,
+              isNumber: true,
+              cell: ({ denomination, currency, cards }) => formatMoney(denomination * cards, currency),
+            },
+          ]}
+        />
+      )}
+      {rejected > 0 && (
+        <details>
+          <summary>{t.rejectedRows(formatNumber(rejected))}</summary>
+          <Rows caption={t.rejectedRows(formatNumber(rejected))} rows={rejected_rows} />
+        </details>
+      )}
+      {duplicates > 0 && (
+        <details>
+          <summary>{t.duplicateRows(formatNumber(duplicates))}</summary>
+          <Rows caption={t.duplicateRows(formatNumber(duplicates))} rows={duplicate_rows} />
+        </details>
+      )}
+    </section>
+  );
+}
+
+const Rows = ({ caption, rows }: { caption: string; rows: RowReport[] }) => (
+  <Table
+    caption={caption}
+    rows={rows}
+    keyOf={({ row }) => row}
+    columns={[
+      { name: t.row, isHead: true, cell: ({ row }) => formatNumber(row) },
+      { name: t.reason, cell: ({ reason }) => t.reasons[reason] ?? reason },
+    ]}
+  />
+);
+
 type Shown = Pick<CardLoad, 'id' | 'updated_at' | 'rejected'>;
 function Rejected({ poolId, load }: { poolId: string; load: Shown }) {
   const [isOpen, setOpen] = useState(false);
@@ -160,15 +255,7 @@ function Rejected({ poolId, load }: { poolId: string; load: Shown }) {
       {isOpen && (
         <Loaded query={report}>
           {({ rejected_rows = [] }) => (
-            <Table
-              caption={t.rejectedRows(formatNumber(load.rejected))}
-              rows={rejected_rows}
-              keyOf={({ row }) => row}
-              columns={[
-                { name: t.row, isHead: true, cell: ({ row }) => formatNumber(row) },
-                { name: t.reason, cell: ({ reason }) => t.reasons[reason] ?? reason },
-              ]}
-            />
+            <Rows caption={t.rejectedRows(formatNumber(load.rejected))} rows={rejected_rows} />
           )}
         </Loaded>
       )}

@@ -218,6 +218,29 @@ describe('deliveries', () => {
     await world.as(key).get(`/events/${id}`).expect(404);
   });
 
+  it('that fail say since when, until one succeeds', async () => {
+    const key = world.key();
+    let status = 500;
+    const receiver = await world.receiver((response) => response.writeHead(status).end());
+    await world.put(key, 'a', { url: receiver.url });
+    const event = anEvent();
+    await world.store(key, event);
+    const webhook = async () => (await world.as(key).get('/webhooks/a').expect(200)).body;
+    await waitFor(async () => (await webhook()).failing_since !== null, 'the failed delivery');
+    const { failing_since, ...failing } = await webhook();
+    expect(Date.parse(failing_since)).toBeGreaterThan(Date.now() - 60_000);
+    // A client may send back what it has read.
+    const { body } = await world
+      .as(key)
+      .put('/webhooks/a')
+      .send({ ...failing, failing_since, ordered: true })
+      .expect(200);
+    expect(body).toMatchObject({ ordered: true, failing_since });
+    status = 200;
+    await world.as(key).post(`/webhooks/a/deliveries/${event.id}/retry`).expect(202);
+    await waitFor(async () => (await webhook()).failing_since === null, 'the successful delivery');
+  });
+
   it('end when the receiver responds with 410 Gone, which disables the webhook', async () => {
     const key = world.key();
     let status = 410;

@@ -146,6 +146,8 @@ describe('a webhook', () => {
     await row.getByRole('button', { name: /^JSON/ }).click();
     await dialog(page).getByText('"type": "conversion.recorded"').waitFor();
     await expectNoFault(page, 'delivery-json');
+    await stage.goto(page, '/integration/webhooks');
+    await page.getByRole('row', { name: /crm.*Failing since/ }).waitFor();
   }, 120_000);
 
   it('says when and why Perkway disabled it', async () => {

@@ -11,7 +11,7 @@ const URL_EXAMPLE = 'https://shop.example/perkway-events';
 const ID_EXAMPLE = 'orders';
 const DESCRIPTION_EXAMPLE = 'Marks orders whose gift was opened';
 
-@ReadBack('disabled_at', 'disabled_reason')
+@ReadBack('failing_since', 'disabled_at', 'disabled_reason')
 export class PutWebhook {
   @ApiProperty({
     description: 'An https URL without user name and password that does not lead to a private address',
@@ -79,6 +79,14 @@ export class Webhook extends ResourceTimes {
   enabled: boolean;
   @ApiProperty({ type: String, nullable: true, example: DESCRIPTION_EXAMPLE })
   description: string | null;
+  @ApiProperty({
+    type: String,
+    format: 'date-time',
+    nullable: true,
+    description: 'Since when every delivery has failed; null while they succeed',
+    example: null,
+  })
+  failing_since: string | null;
   @ApiProperty({
     type: String,
     format: 'date-time',

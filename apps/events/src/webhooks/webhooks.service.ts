@@ -177,6 +177,7 @@ const toSettings = (id: string, body: PutWebhook, row: WebhookEntity | undefined
     ordered: body.ordered ?? false,
     enabled,
     description: body.description || null,
+    failing_since: row?.failing_since?.toISOString() ?? null,
     disabled_at: enabled ? null : (row?.disabled_at?.toISOString() ?? null),
     disabled_reason: enabled ? null : (row?.disabled_reason ?? null),
   };
@@ -189,6 +190,7 @@ export const toWebhook = ({
   ordered,
   enabled,
   description,
+  failing_since,
   disabled_at,
   disabled_reason,
   ...times
@@ -199,6 +201,7 @@ export const toWebhook = ({
   ordered,
   enabled,
   description,
+  failing_since: failing_since?.toISOString() ?? null,
   disabled_at: disabled_at?.toISOString() ?? null,
   disabled_reason,
   ...timesOf(times),

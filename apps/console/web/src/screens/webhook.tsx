@@ -69,6 +69,12 @@ function Page({ stored }: { stored: Stored<Webhook> }) {
 
   return (
     <>
+      {webhook.enabled && webhook.failing_since && (
+        <div className="callout">
+          <h2>{t.failing(formatMoment(webhook.failing_since))}</h2>
+          <p>{t.failingText}</p>
+        </div>
+      )}
       {!webhook.enabled && (
         <div className="callout">
           {webhook.disabled_at ? (

@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { Link } from 'react-router';
 import type { Webhook } from '../api/types';
 import { useWebhooks } from '../api/webhooks';
+import { formatMoment } from '../format';
 import { Empty, Loaded } from '../parts/loaded';
 import { Card } from '../parts/screen';
 import { Table } from '../parts/table';
@@ -77,8 +78,10 @@ export function Webhooks() {
   );
 }
 
-const State = ({ webhook: { enabled, disabled_at } }: { webhook: Webhook }) => (
-  <span className={`badge ${enabled ? '' : disabled_at ? 'bad' : 'plain'}`}>
-    {enabled ? t.enabled : disabled_at ? t.disabledByUs : t.disabled}
-  </span>
-);
+function State({ webhook: { enabled, failing_since, disabled_at } }: { webhook: Webhook }) {
+  if (enabled && failing_since)
+    return <span className="badge bad">{t.failing(formatMoment(failing_since))}</span>;
+  if (enabled) return <span className="badge">{t.enabled}</span>;
+  if (disabled_at) return <span className="badge bad">{t.disabledByUs}</span>;
+  return <span className="badge plain">{t.disabled}</span>;
+}

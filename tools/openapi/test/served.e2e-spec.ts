@@ -165,11 +165,15 @@ describe('the fleet and its documents', () => {
 
   it('log every management call that is not a read, of every host, whatever its status', async () => {
     const sent: string[] = [];
+    const checks: string[] = [];
     for (const app of APPS)
       for (const route of routesOf(await documentOf(app))) {
         if (!route.path.startsWith('/admin/') || route.method === 'GET') continue;
         const { status } = await send(app, route, { header: testSecrets().adminKey });
-        sent.push(`${app}: ${route.method} ${examplePath(route)} ${status}`);
+        const call = `${app}: ${route.method} ${examplePath(route)} ${status}`;
+        // The only POST that changes nothing.
+        if (route.path.endsWith('/cards/check')) checks.push(call);
+        else sent.push(call);
       }
     for (const app of ['perks', 'boost', 'gift-cards', 'token-issuer'])
       expect(sent.join()).toContain(`${app}: `);
@@ -186,6 +190,8 @@ describe('the fleet and its documents', () => {
       'the log',
       20_000,
     );
+    expect(checks).toHaveLength(1);
+    expect(await logged()).not.toContain(checks[0]);
   });
 
   it('fail no request of a client that switches to the new key within the overlap', async () => {

@@ -218,13 +218,19 @@ describe('deliveries', () => {
     await world.as(key).get(`/events/${id}`).expect(404);
   });
 
-  it('that fail say since when, until one succeeds', async () => {
+  /** Makes a webhook with a delivery that fails until `succeed` is called. */
+  const aFailingWebhook = async () => {
     const key = world.key();
     let status = 500;
     const receiver = await world.receiver((response) => response.writeHead(status).end());
     await world.put(key, 'a', { url: receiver.url });
     const event = anEvent();
     await world.store(key, event);
+    return { key, event, succeed: () => (status = 200) };
+  };
+
+  it('that fail say since when, until one succeeds', async () => {
+    const { key, event, succeed } = await aFailingWebhook();
     const webhook = async () => (await world.as(key).get('/webhooks/a').expect(200)).body;
     await waitFor(async () => (await webhook()).failing_since !== null, 'the failed delivery');
     const { failing_since, ...failing } = await webhook();
@@ -236,7 +242,7 @@ describe('deliveries', () => {
       .send({ ...failing, failing_since, ordered: true })
       .expect(200);
     expect(body).toMatchObject({ ordered: true, failing_since });
-    status = 200;
+    succeed();
     await world.as(key).post(`/webhooks/a/deliveries/${event.id}/retry`).expect(202);
     await waitFor(async () => (await webhook()).failing_since === null, 'the successful delivery');
   });
@@ -381,17 +387,12 @@ describe('deliveries', () => {
   });
 
   it('are attempted at once when they are retried', async () => {
-    const key = world.key();
-    let status = 500;
-    const receiver = await world.receiver((response) => response.writeHead(status).end());
-    await world.put(key, 'a', { url: receiver.url });
-    const event = anEvent();
-    await world.store(key, event);
+    const { key, event, succeed } = await aFailingWebhook();
     await waitFor(
       async () => expect((await deliveriesOf(key, 'a'))[0]).toMatchObject({ attempts: 1 }),
       'the failure',
     );
-    status = 200;
+    succeed();
     await world.as(key).post(`/webhooks/a/deliveries/${event.id}/retry`).expect(202);
     await waitFor(
       async () =>

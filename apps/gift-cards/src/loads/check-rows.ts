@@ -5,7 +5,7 @@ import { MAX_REPORTED, type CheckedValue, type LoadCheck, type RowReport } from 
 import type { Rows } from './read-rows.js';
 
 /** Bounds the memory of a check, which keeps the hash of every code to find duplicates within the file. */
-export const MAX_CHECKED = 100_000;
+const MAX_CHECKED = 100_000;
 /** Rows per statement. */
 const BATCH = 500;
 

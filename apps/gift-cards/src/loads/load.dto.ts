@@ -1,4 +1,5 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional, PickType } from '@nestjs/swagger';
+import { Inventory } from '../pools/pool.dto.js';
 
 /** Maximum number of rows of one kind that a report lists. */
 export const MAX_REPORTED = 1_000;
@@ -65,13 +66,7 @@ export class LoadReport extends LoadSummary {
   duplicate_rows: RowReport[];
 }
 
-export class CheckedValue {
-  @ApiProperty({ example: 25 })
-  denomination: number;
-  @ApiProperty({ example: 'EUR', description: 'ISO 4217' })
-  currency: string;
-  @ApiProperty({ example: 'FR', description: 'ISO 3166' })
-  country: string;
+export class CheckedValue extends PickType(Inventory, ['denomination', 'currency', 'country']) {
   @ApiProperty({ type: String, format: 'date', nullable: true, example: null })
   valid_until: string | null;
   @ApiProperty({ type: 'integer', example: 99_998 })

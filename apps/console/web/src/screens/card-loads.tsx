@@ -212,21 +212,19 @@ function Checked({ check }: { check: CardCheck }) {
           ]}
         />
       )}
-      {rejected > 0 && (
-        <details>
-          <summary>{t.rejectedRows(formatNumber(rejected))}</summary>
-          <Rows caption={t.rejectedRows(formatNumber(rejected))} rows={rejected_rows} />
-        </details>
-      )}
-      {duplicates > 0 && (
-        <details>
-          <summary>{t.duplicateRows(formatNumber(duplicates))}</summary>
-          <Rows caption={t.duplicateRows(formatNumber(duplicates))} rows={duplicate_rows} />
-        </details>
-      )}
+      <FoldedRows title={t.rejectedRows(formatNumber(rejected))} rows={rejected_rows} />
+      <FoldedRows title={t.duplicateRows(formatNumber(duplicates))} rows={duplicate_rows} />
     </section>
   );
 }
+
+const FoldedRows = ({ title, rows }: { title: string; rows: RowReport[] }) =>
+  rows.length > 0 && (
+    <details>
+      <summary>{title}</summary>
+      <Rows caption={title} rows={rows} />
+    </details>
+  );
 
 const Rows = ({ caption, rows }: { caption: string; rows: RowReport[] }) => (
   <Table

@@ -64,7 +64,7 @@ export const OPERATIONS = {
     putGiftCardPool: 'PUT /admin/pools/{poolId}',
     deleteGiftCardPool: 'DELETE /admin/pools/{poolId}',
     loadGiftCards: 'POST /admin/pools/{poolId}/cards?loadId*',
-    checkGiftCards: 'POST /admin/pools/{poolId}/cards/check',
+    checkGiftCards: 'POST /admin/pools/{poolId}/cards/check*',
     getGiftCardLoads: 'GET /admin/pools/{poolId}/loads',
     getGiftCardLoad: 'GET /admin/pools/{poolId}/loads/{loadId}',
     withdrawCards: 'POST /admin/pools/{poolId}/withdrawals',

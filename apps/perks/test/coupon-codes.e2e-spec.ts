@@ -209,27 +209,41 @@ describe('single-use codes', () => {
       await perks.put(`/admin/perks/${perk}`, aPerk({ codes_per_account: 1 })).expect(400);
     });
 
-    it('wait for the last code while a transaction that may fail holds it', async () => {
-      const { perk, path } = await stocked(1);
+    /** Calls `start` while another transaction holds all codes, waits for `count` requests and rolls it back. */
+    const whileHeld = async <Result>(perk: string, count: number, start: () => Promise<Result>) => {
       const holder = new pg.Client(perks.database.urls.admin);
       await holder.connect();
       try {
         await holder.query('begin');
         await holder.query('select from catalog.coupon_codes where perk_id = $1 for update', [perk]);
-        const allocating = Promise.resolve(allocate(path, 'waiting'));
+        const result = start();
         await waitFor(async () => {
           // Use another connection: inside the holder's transaction, the statistics view stays as first read.
           const waiting = await perks.database.query(
-            `select pid from pg_stat_activity
-             where datname = current_database() and wait_event_type = 'Lock' and query like '%coupon_codes%'`,
+            "select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
           );
-          expect(waiting).toHaveLength(1);
-        }, 'the waiting request');
+          expect(waiting).toHaveLength(count);
+        }, 'the waiting requests');
         await holder.query('rollback');
-        expect((await allocating).status).toBe(201);
+        return await result;
       } finally {
         await holder.end();
       }
+    };
+
+    it('never exceed codes_per_account if several customers wait for codes', async () => {
+      const { perk, path } = await stocked(100);
+      await perks.putPerk({ is_coupon_perk: true, codes_per_account: 1 }, perk);
+      const responses = await whileHeld(perk, 4, () =>
+        Promise.all(Array.from({ length: 4 }, (_, at) => allocate(path, `customer-${at}`))),
+      );
+      expect(responses.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409]);
+    });
+
+    it('wait for the last code while a transaction that may fail holds it', async () => {
+      const { perk, path } = await stocked(1);
+      const { status } = await whileHeld(perk, 1, async () => await allocate(path, 'waiting'));
+      expect(status).toBe(201);
     });
 
     it('are found by the index of free codes, however many are allocated', async () => {

@@ -649,7 +649,7 @@ export const FAULTS: readonly Fault[] = [
     search: '          await manager.query(LOCK_QUOTA, [perkId, account]);\n',
     replacement: '',
     spec: 'apps/perks/test/coupon-codes.e2e-spec.ts',
-    test: 'codes_per_account',
+    test: 'several customers wait',
   },
   {
     file: 'apps/analytics-query/src/reporting/reporting-guard.ts',

@@ -136,12 +136,12 @@ const order: Check = (value, label) => {
       direction(item[1], `${at}[1]`);
     })(value, label);
   if (!isRecord(value)) throw refuse(`"${label}" must be one of [object, array]`);
-  const entries = Object.entries(value);
-  if (entries.length > MAX_ITEMS)
+  const names = Object.keys(value);
+  if (names.length > MAX_ITEMS)
     throw refuse(`"${label}" must contain less than or equal to ${MAX_ITEMS} items`);
-  for (const [name, each] of entries) {
+  for (const name of names) {
     if (!ORDERED.test(name)) throw refuse(`"${label}.${name}" is not allowed`);
-    direction(each, `${label}.${name}`);
+    direction(value[name], `${label}.${name}`);
   }
 };
 

@@ -755,6 +755,20 @@ export const FAULTS: readonly Fault[] = [
     replacement: 'minutes % 30 === 0',
     spec: ROLLUPS_SPEC,
   },
+  {
+    file: 'apps/analytics-query/src/query/compile-all.ts',
+    search: '(spentMs += sliceMs) > MAX_MS',
+    replacement: 'sliceMs > MAX_MS',
+    spec: 'apps/analytics-query/src/query/compile-all.spec.ts',
+    test: 'one second',
+  },
+  {
+    file: 'apps/analytics-query/src/query/compile-all.ts',
+    search: 'characters > MAX_SQL_CHARACTERS',
+    replacement: 'compiled.text.length > MAX_SQL_CHARACTERS',
+    spec: 'apps/analytics-query/src/query/compile-all.spec.ts',
+    test: 'four million',
+  },
 
   // SQL that Citus runs
   {

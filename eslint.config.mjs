@@ -33,7 +33,7 @@ export default tseslint.config(
             lib('local-servers', 'domain', 'fleet'),
             lib('test-fleet', 'audit', 'domain', 'fleet', 'local-servers'),
             lib('signing', 'domain'),
-            lib('platform', 'domain'),
+            lib('platform', 'command-line', 'domain'),
             lib('auth', 'domain', 'platform'),
             lib('directory', 'domain', 'platform'),
             lib('tracking', 'domain', 'platform'),

@@ -46,6 +46,9 @@ it.each(OURS)('%s prints its usage, and refuses an unknown option', (_, command)
 
 it('docker/up prints its usage, and refuses an unknown option', () => expectUsage([join(ROOT, 'docker/up')]));
 
+it('the migrations of an app print their usage, and do not run with an unknown option', async () =>
+  expectUsage([process.execPath, (await BundledApp.build('links')).path('migrate')]));
+
 it('perkway and each of its commands print their usage, and refuse an unknown option', async () => {
   const main = [process.execPath, (await BundledApp.build('perkway')).path('main')];
   const { stdout } = run(main, '--help');

@@ -1,3 +1,4 @@
+import { readCommandLine } from '@perkway/command-line';
 import { ADVISORY_LOCKS } from '@perkway/domain';
 import { DataSource, type QueryRunner } from 'typeorm';
 import { ConfigError, databaseEnv, loadEnv } from '../config/load-env.js';
@@ -52,12 +53,17 @@ export async function runMigrations(
   }
 }
 
-/** Runs an app's `migrate.ts`: a job that exits with 0 or 1. */
+const usage = (app: string) => `node migrate.js
+
+Runs the pending migrations of ${app} in the database of MIGRATION_DATABASE_URL or, if it is not set, DATABASE_URL.`;
+
+/** Runs an app's `migrate.ts`: a job that exits with 0 or 1, or with 2 if it gets an argument. */
 export async function migrateFromEnvironment(
   app: string,
   migrations: MigrationClass[],
   finish?: Finish,
 ): Promise<void> {
+  readCommandLine(usage(app), {});
   // Safe at any moment: uncommitted work is rolled back.
   onStopSignal(() => process.exit(TERMINATED));
   try {

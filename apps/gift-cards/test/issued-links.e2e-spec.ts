@@ -212,6 +212,21 @@ describe('the links of an account', () => {
       await as().get('/reward-links').query({ cursor }).expect(400, 'CURSOR_INVALID');
     });
 
+    it('are found by an ADMIN in all accounts, by the start of their id', async () => {
+      const [id] = links;
+      const find = (short_id: unknown, caller = gift.admin) =>
+        as(caller).get('/admin/reward-links').query({ short_id });
+      const { body } = await find(id!.slice(0, 8).toUpperCase())
+        .expect(200)
+        .expect('cache-control', 'no-store');
+      const { body: link } = await as(key).get(`/reward-links/${id}`).expect(200);
+      expect(body).toEqual({ data: [{ ...link, owner: key.account }] });
+      expect((await find('00000000').expect(200)).body).toEqual({ data: [] });
+      for (const wrong of [undefined, '', id!.slice(0, 7), id, "' or true"])
+        expect((await find(wrong).expect(400)).body.errors).toMatchObject([{ field: 'short_id' }]);
+      await find(id!.slice(0, 8), key).expect(403);
+    });
+
     it('appear exactly once while others are created, cancelled and revealed', async () => {
       const other = gift.newKey();
       const pool = await gift.aPool(60, EUR_25, other.account);

@@ -201,6 +201,31 @@ describe('limits', () => {
         await http(gift.app, gift.user)[method](`/admin/limits/${id}`).expect(403);
     });
 
+    it('show an ADMIN the usage of every account', async () => {
+      const user = await anAccount();
+      const perPool = await aLimit({ links: 5, per: 'pool_id' }, user.account);
+      const perAccount = await aLimit({ amount: 100, currency: 'EUR' }, user.account);
+      const perKey = await aLimit({ links: 3, per: 'key_id' }, user.account);
+      await user.link();
+      const read = (path: string, key = gift.admin.key) => gift.get(`/admin/limits/${path}`, key);
+      for (const [limit, value] of [
+        [perPool, user.pool],
+        [perAccount, undefined],
+        [perKey, user.keyId],
+      ] as const) {
+        const { body } = await read(`${limit}/usage${value === undefined ? '' : `?value=${value}`}`);
+        expect(body).toEqual(await usageOf(limit, value, user.key));
+        expect(JSON.stringify(body)).toMatch(/"used":(?:1|25)\b/);
+      }
+      for (const [path, status] of [
+        [`${perPool}/usage`, 400],
+        ['unknown/usage', 404],
+      ] as const)
+        expect((await read(path)).status).toBe(status);
+      expect((await read(`${perAccount}/usage`, user.key)).status).toBe(403);
+      for (const id of [perPool, perAccount, perKey]) await drop(id);
+    });
+
     it('show no usage without a valid value', async () => {
       const perReference = await aLimit({ links: 1, per: 'reference' });
       const perPool = await aLimit({ links: 1, per: 'pool_id' });

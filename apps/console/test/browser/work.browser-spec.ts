@@ -880,20 +880,23 @@ async function aSilentAccount(): Promise<string> {
   return account;
 }
 
-/** Creates an account with a pool of which three cards are left and three were given. */
-async function anAccountWithLowStock(): Promise<string> {
+/** Creates an account with a pool of this many cards, and makes links; returns the last one's id. */
+async function anAccountWithLinks(cards: number, links: number) {
   const { account, key } = await stage.fleet.anAccount();
   const [pool, gifts] = [randomUUID(), stage.fleet.admin('gift-cards')];
   await gifts.put(`/admin/pools/${pool}`).send({ owner: account, product: { name: 'Quiet voucher' } });
   const load = gifts.post(`/admin/pools/${pool}/cards`).set('content-type', 'text/csv');
-  await load.send(cardRows(8, 'Quiet')).expect(200);
-  for (let nth = 0; nth < 5; nth += 1)
-    await http({ url: stage.fleet.urls['gift-cards']! }, { key })
+  await load.send(cardRows(cards, 'Quiet')).expect(200);
+  let linkId = '';
+  for (let nth = 0; nth < links; nth += 1) {
+    const made = await http({ url: stage.fleet.urls['gift-cards']! }, { key })
       .post(`/pool/${pool}/reward-links?idempotencyKey=${randomUUID()}`)
       .set('x-created-by', 'tests')
       .send({ denomination: 25, currency: 'EUR', expires_at: Math.floor(Date.now() / 1000) + 86_400 })
       .expect(201);
-  return account;
+    linkId = made.body.id;
+  }
+  return { account, linkId };
 }
 
 describe('an operator', () => {
@@ -1055,7 +1058,7 @@ describe('an operator', () => {
 
   it('sees what needs attention, and views the console of an account without changing it', async () => {
     const { account } = stage.mine;
-    const [silent, quiet] = [await aSilentAccount(), await anAccountWithLowStock()];
+    const [silent, quiet] = [await aSilentAccount(), (await anAccountWithLinks(8, 5)).account];
     const page = await stage.signIn(context, ADMIN_KEY);
     await page.getByRole('heading', { level: 1, name: 'Operations' }).waitFor();
     await page.locator('[data-findings]').waitFor();
@@ -1307,6 +1310,31 @@ describe('an operator', () => {
     await page.getByRole('heading', { level: 1, name: `Name of ${account}` }).waitFor();
   }, 120_000);
 
+  it('sees what an account has used of its limits', async () => {
+    const limit = `per-pool-${randomUUID().slice(0, 8)}`;
+    const limits = stage.fleet.admin('gift-cards');
+    const { account, pool } = stage.theirs;
+    await limits
+      .put(`/admin/limits/${limit}`)
+      .send({ owner: account, links: 50, period: 'year', per: 'pool_id' });
+    const usedOf = async (path: string) => {
+      const { links } = (await limits.get(`/admin/limits/${path}`).expect(200)).body;
+      return `${links.used} of ${links.limit.toLocaleString('en-US')} links`;
+    };
+    const page = await stage.signIn(context, ADMIN_KEY, `/limit-editor?owner=${account}`);
+    const list = page.getByRole('table', { name: 'Limits' });
+    await list.getByText(await usedOf('foreign-month/usage')).waitFor();
+    await list.getByRole('link', { name: 'For each pool' }).click();
+    const used = page.getByRole('table', { name: `Used: ${limit}` });
+    await used.getByText(await usedOf(`${limit}/usage?value=${pool}`)).waitFor();
+    expect(await violations(page)).toEqual([]);
+    await screenshot(page, 'limit-used');
+    await page.setViewportSize({ width: 360, height: 740 });
+    expect(await scrollsSideways(page)).toBe(false);
+    await page.setViewportSize({ width: 1280, height: 900 });
+    await limits.delete(`/admin/limits/${limit}`).expect(204);
+  }, 120_000);
+
   it('sees what uses an object before deleting it', async () => {
     const { account, collection, campaign, perks, pool } = stage.mine;
     const limit = `used-${randomUUID().slice(0, 8)}`;
@@ -1326,6 +1354,8 @@ describe('an operator', () => {
     await button(page, 'Delete').click();
     const confirm = page.getByRole('alertdialog');
     await confirm.getByRole('link', { name: collection, exact: true }).waitFor();
+    await confirm.getByText('It is in use, so it cannot be deleted now.').waitFor();
+    expect(await confirm.getByRole('button', { name: 'Delete' }).count()).toBe(0);
     expect(await violations(page)).toEqual([]);
     await screenshot(page, 'delete-used-perk');
     await button(page, 'Go back').click();
@@ -1387,7 +1417,7 @@ describe('an operator', () => {
     await screenshot(page, 'coupon-codes');
   }, 120_000);
 
-  it('jumps to an account, a pool or a key by name or id, with the keyboard alone', async () => {
+  it('jumps to an account, a pool, a key or the account of a link, with the keyboard alone', async () => {
     const { account, pool, keyId } = stage.mine;
     const page = await stage.signIn(context, ADMIN_KEY, '/health');
     const finder = page.getByRole('dialog', { name: 'Search all accounts' });
@@ -1426,6 +1456,14 @@ describe('an operator', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: `Name of ${account}` }).waitFor();
     expect(await page.evaluate('document.activeElement.id')).toBe('main');
+
+    const quiet = await anAccountWithLinks(60, 1);
+    await find(quiet.linkId.slice(0, 8));
+    const found = finder.getByRole('region', { name: 'Reward links' });
+    await found.getByText(`€25, of ${quiet.account}`).waitFor();
+    await screenshot(page, 'search-link');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: `Name of ${quiet.account}` }).waitFor();
 
     await find('no such thing');
     await finder.getByText('Nothing found').waitFor();

@@ -14,7 +14,7 @@ import {
   type ListQuery,
   type Page,
 } from '@perkway/platform';
-import { LimitResource, PutLimit } from './limit.dto.js';
+import { ApiLimitUsage, LimitResource, PutLimit, type LimitUsage } from './limit.dto.js';
 import { LimitsService } from './limits.service.js';
 
 @ApiTags('Management')
@@ -37,6 +37,15 @@ export class AdminLimitsController {
   @ApiGetResource(LimitResource, 'LIMIT_NOT_FOUND')
   getStoredLimit(@Param('limitId', CallerIdPipe) limitId: string): Promise<LimitResource> {
     return this.limits.getStored(limitId);
+  }
+
+  @Get(':limitId/usage')
+  @ApiLimitUsage()
+  getStoredLimitUsage(
+    @Param('limitId', CallerIdPipe) limitId: string,
+    @Query() query: ListQuery,
+  ): Promise<LimitUsage> {
+    return this.limits.storedUsage(limitId, query['value']);
   }
 
   @Put(':limitId')

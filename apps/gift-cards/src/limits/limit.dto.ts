@@ -1,5 +1,13 @@
-import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
-import { IsCallerId, IsOmittable, IsText, ReadBack, ResourceTimes } from '@perkway/platform';
+import { applyDecorators, Header } from '@nestjs/common';
+import {
+  ApiOperation,
+  ApiProperty,
+  ApiPropertyOptional,
+  ApiQuery,
+  ApiResponse,
+  ApiSchema,
+} from '@nestjs/swagger';
+import { ApiProblems, IsCallerId, IsOmittable, IsText, ReadBack, ResourceTimes } from '@perkway/platform';
 import { Type } from 'class-transformer';
 import { IsIn, IsInt, IsNumber, IsObject, IsUUID, Max, Min, ValidateNested } from 'class-validator';
 
@@ -160,3 +168,21 @@ export class LimitUsage {
   @ApiPropertyOptional({ type: AmountUsage })
   amount?: AmountUsage;
 }
+
+/** Documents the request and response of a limit's usage. */
+export const ApiLimitUsage = () =>
+  applyDecorators(
+    Header('cache-control', 'no-store'),
+    ApiOperation({
+      summary: 'Get the usage of a limit in the current period',
+      description: 'Links that were cancelled or expired unrevealed do not count.',
+    }),
+    ApiQuery({
+      name: 'value',
+      required: false,
+      description: 'The value of `per`, such as a pool id. Needed unless `per` is `account`',
+      schema: { type: 'string', maxLength: 255 },
+    }),
+    ApiResponse({ status: 200, description: 'The usage of the limit', type: LimitUsage }),
+    ApiProblems('LIMIT_NOT_FOUND', 'VALIDATION_FAILED'),
+  );

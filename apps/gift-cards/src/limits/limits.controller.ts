@@ -1,9 +1,9 @@
 import { Controller, Get, Header, Param, Query } from '@nestjs/common';
-import { ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { CurrentCaller, RequiredScope } from '@perkway/auth';
 import type { Caller } from '@perkway/domain';
 import { ApiPage, ApiProblems, CallerIdPipe, type ListQuery, type Page } from '@perkway/platform';
-import { LimitResource, LimitUsage } from './limit.dto.js';
+import { ApiLimitUsage, LimitResource, type LimitUsage } from './limit.dto.js';
 import { LimitsService } from './limits.service.js';
 
 @ApiTags('Limits')
@@ -33,19 +33,7 @@ export class LimitsController {
   }
 
   @Get(':limitId/usage')
-  @Header('cache-control', 'no-store')
-  @ApiOperation({
-    summary: 'Get the usage of a limit in the current period',
-    description: 'Links that were cancelled or expired unrevealed do not count.',
-  })
-  @ApiQuery({
-    name: 'value',
-    required: false,
-    description: 'The value of `per`, such as a pool id. Needed unless `per` is `account`',
-    schema: { type: 'string', maxLength: 255 },
-  })
-  @ApiResponse({ status: 200, description: 'The usage of the limit', type: LimitUsage })
-  @ApiProblems('LIMIT_NOT_FOUND', 'VALIDATION_FAILED')
+  @ApiLimitUsage()
   getLimitUsage(
     @CurrentCaller() caller: Caller,
     @Param('limitId', CallerIdPipe) limitId: string,

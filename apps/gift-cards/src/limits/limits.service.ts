@@ -127,12 +127,23 @@ export class LimitsService {
 
   /** @throws ApiError LIMIT_NOT_FOUND, VALIDATION_FAILED */
   async usage(caller: Caller, id: string, given: unknown): Promise<LimitUsage> {
-    const limit = await this.get(caller, id);
+    return this.usageOf(await this.get(caller, id), given, caller);
+  }
+
+  /**
+   * Returns the usage of a limit of any account. A key is given by its `counted_as`.
+   * @throws ApiError LIMIT_NOT_FOUND, VALIDATION_FAILED
+   */
+  async storedUsage(id: string, given: unknown): Promise<LimitUsage> {
+    return this.usageOf(await this.getStored(id), given);
+  }
+
+  private async usageOf(limit: LimitResource, given: unknown, caller?: Caller): Promise<LimitUsage> {
     const value = limit.per === 'account' ? limit.owner : readValue(limit, lastOf(given));
     // Links of a rotated key are counted under the first one.
-    const counted = limit.per === 'key_id' && value === caller.keyId ? caller.countedAs : value;
+    const counted = limit.per === 'key_id' && value === caller?.keyId ? caller.countedAs : value;
     const [used]: { period_start: Date; resets_at: Date | null; links: string; amount: string }[] =
-      await this.dataSource.query('select * from limit_usage($1, $2)', [id, counted]);
+      await this.dataSource.query('select * from limit_usage($1, $2)', [limit.id, counted]);
     if (!used) throw new ApiError('LIMIT_NOT_FOUND');
     const { links, amount, currency } = limit;
     return {

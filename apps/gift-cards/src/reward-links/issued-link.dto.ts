@@ -67,3 +67,14 @@ export class RewardLink {
   })
   replacement_reason: string | null;
 }
+
+/** A link as returned to operators. */
+export class StoredRewardLink extends RewardLink {
+  @ApiProperty({ example: 'harbour-bank' })
+  owner: string;
+}
+
+export class FoundRewardLinks {
+  @ApiProperty({ type: [StoredRewardLink] })
+  data: StoredRewardLink[];
+}

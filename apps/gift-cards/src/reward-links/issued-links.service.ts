@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { ApiError, isUuid, lastOf, type Caller, type RewardLinkState } from '@perkway/domain';
+import { ApiError, invalidField, isUuid, lastOf, type Caller, type RewardLinkState } from '@perkway/domain';
 import {
   Conditions,
   exactTime,
@@ -10,7 +10,7 @@ import {
 } from '@perkway/platform';
 import { TrackingService } from '@perkway/tracking';
 import { DataSource } from 'typeorm';
-import type { RewardLink } from './issued-link.dto.js';
+import type { RewardLink, StoredRewardLink } from './issued-link.dto.js';
 import { EXPIRES_AT, linkState } from './link-state.js';
 
 export const ISSUED_LINKS: Listing = {
@@ -27,6 +27,8 @@ export const SHORT_ID = /^[0-9a-f]{8}$/;
  * next page continues from there.
  */
 const MAX_WALK = 20_000;
+/** Ids of so many links hardly ever begin alike. */
+const MAX_FOUND = 20;
 
 type Position = [at: string, id: string];
 
@@ -109,6 +111,21 @@ export class IssuedLinksService {
     return toRewardLink(await this.find(caller, id));
   }
 
+  /** Finds links of all accounts by the first 8 characters of their ids. @throws VALIDATION_FAILED */
+  async findOfAll(given: unknown): Promise<StoredRewardLink[]> {
+    const shortId = String(lastOf(given) ?? '').toLowerCase();
+    if (!SHORT_ID.test(shortId)) throw invalidField('short_id', 'must be 8 hexadecimal digits');
+    const where = new Conditions();
+    andShortId(where, shortId);
+    const rows = await this.dataSource.query<(LinkRow & { owner: string })[]>(
+      `select ${COLUMNS}, ${linkState('now()')} as state, l.account as owner
+       from reward_links l join inventories i on i.id = l.inventory_id
+       where ${where} ${NEWEST_FIRST} limit ${MAX_FOUND}`,
+      where.parameters,
+    );
+    return rows.map((row) => ({ ...toRewardLink(row), owner: row.owner }));
+  }
+
   /**
    * Moves the expiry of a link to now; leaves an expired one as it is.
    *
@@ -188,6 +205,11 @@ function readFilters(query: ListQuery): Filters {
   };
 }
 
+function andShortId(where: Conditions, shortId: string): void {
+  const [first, last] = [`${shortId}-0000-0000-0000-000000000000`, `${shortId}-ffff-ffff-ffff-ffffffffffff`];
+  where.and`l.id between ${first}::uuid and ${last}::uuid`;
+}
+
 /**
  * Adds the filters that have an index: that of the id, or one on (account, filter, created_at, id). Postgres uses one of
  * them and checks the rest.
@@ -197,11 +219,7 @@ function byIndex(
   { state, short_id, created_by, reference, campaign_id, journey_id }: Filters,
 ): Conditions {
   if (short_id !== undefined) {
-    const [first, last] = [
-      `${short_id}-0000-0000-0000-000000000000`,
-      `${short_id}-ffff-ffff-ffff-ffffffffffff`,
-    ];
-    if (SHORT_ID.test(short_id)) where.and`l.id between ${first}::uuid and ${last}::uuid`;
+    if (SHORT_ID.test(short_id)) andShortId(where, short_id);
     else where.and`false`;
   }
   if (journey_id !== undefined) where.and`l.journey_id = ${journey_id}`;

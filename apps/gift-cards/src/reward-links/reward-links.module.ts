@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
 import { AccountDirectoryModule } from '@perkway/directory';
 import { CardsModule } from '../cards/cards.module.js';
+import { AdminLinksController } from './admin-links.controller.js';
 import { ExpiredLinks } from './expired-links.js';
 import { IssuedLinksController } from './issued-links.controller.js';
 import { IssuedLinksService } from './issued-links.service.js';
@@ -15,7 +16,13 @@ import { RewardLinksService } from './reward-links.service.js';
 
 @Module({
   imports: [AccountDirectoryModule, CardsModule],
-  controllers: [RewardLinksController, IssuedLinksController, LinkStatesController, RecipientsController],
+  controllers: [
+    RewardLinksController,
+    IssuedLinksController,
+    AdminLinksController,
+    LinkStatesController,
+    RecipientsController,
+  ],
   providers: [
     { provide: APP_GUARD, useClass: RequestParametersGuard },
     ExpiredLinks,

@@ -1,15 +1,18 @@
+import { useQuery } from '@tanstack/react-query';
 import { useId } from 'react';
 import { Link, useNavigate, useParams } from 'react-router';
-import { ruleOf } from '../api/limits';
-import { CAMPAIGNS, LIMITS, POOLS, useFound, type Kind } from '../api/managed';
+import { readStoredUsage, ruleOf, usedOf } from '../api/limits';
+import { CAMPAIGNS, keyOf, LIMITS, pathOf, POOLS, useFound, type Kind } from '../api/managed';
+import { responseOf } from '../api/perkway';
 import type { Limit, PutLimit } from '../api/types';
 import { AccountField } from '../parts/account-field';
 import { SelectField, TextField } from '../parts/fields';
-import { Empty } from '../parts/loaded';
+import { Empty, Loaded } from '../parts/loaded';
 import { ResourceEditor } from '../parts/resource-editor';
 import { ResourceList } from '../parts/resource-list';
-import { Screen } from '../parts/screen';
+import { Card, Screen } from '../parts/screen';
 import { texts } from '../texts';
+import { LimitUsage } from './limit-usage';
 
 const t = texts.limits;
 const LIST = '/limit-editor';
@@ -69,6 +72,7 @@ function List() {
             cell: ({ id }) => <Link to={`${LIST}/${encodeURIComponent(id)}`}>{id}</Link>,
           },
           { name: t.allows, cell: ruleOf },
+          { name: t.used, cell: (limit) => <Used limit={limit} /> },
         ]}
       />
     </Screen>
@@ -170,7 +174,32 @@ function Editor({ id }: { id: string | null }) {
         onSaved={(saved) => id === null && void navigate(`${LIST}/${encodeURIComponent(saved)}`)}
         onDeleted={() => void navigate(LIST)}
       />
+      {id !== null && <UsageCard id={id} />}
     </Screen>
+  );
+}
+
+/** What is used of a limit, which its own screen shows if the limit counts several values separately. */
+function Used({ limit }: { limit: Limit }) {
+  const isOne = limit.per === 'account';
+  const usage = useQuery({
+    queryKey: [...keyOf(LIMITS), 'usage', limit.id],
+    queryFn: ({ signal }) => readStoredUsage(limit, '', signal),
+    enabled: isOne,
+  });
+  if (!isOne) return <Link to={pathOf(LIMITS, limit.id)}>{t.forEach(t.pers[limit.per].toLowerCase())}</Link>;
+  return usage.data ? usedOf(usage.data) : <span className="hint">{usage.error ? texts.none : '…'}</span>;
+}
+
+function UsageCard({ id }: { id: string }) {
+  const limit = useQuery({
+    queryKey: [...keyOf(LIMITS), 'one', id],
+    queryFn: () => responseOf(LIMITS.read(id)),
+  });
+  return (
+    <Card title={t.used}>
+      <Loaded query={limit}>{(stored) => <LimitUsage limit={stored} isOwn={false} />}</Loaded>
+    </Card>
   );
 }
 

@@ -13,6 +13,7 @@ import {
   type Kind,
 } from '../api/managed';
 import { perkway, responseOf } from '../api/perkway';
+import { formatMoment, formatMoney } from '../format';
 import { Dialog } from '../parts/dialog';
 import { TextField } from '../parts/fields';
 import { Failed } from '../parts/loaded';
@@ -33,7 +34,7 @@ interface Group {
   label: string;
   hits: Hit[];
   areMore: boolean;
-  /** The list of all matches. Keys have none. */
+  /** The list of all matches. Keys and links have none. */
   listPath?: string;
 }
 
@@ -69,9 +70,30 @@ async function findKeys(q: string, signal: AbortSignal): Promise<Group> {
   };
 }
 
+/** Finds links by their id or its first part, the reference that recipients quote. The account's screen leads to them. */
+async function findLinks(q: string, signal: AbortSignal): Promise<Group> {
+  const [, short_id] = /^([0-9a-f]{8})(?:-[0-9a-f-]*)?$/i.exec(q) ?? [];
+  const { data } = short_id
+    ? await responseOf(perkway.gift.findRewardLinks({ short_id }, { signal }))
+    : { data: [] };
+  return {
+    label: texts.nav.rewardLinks,
+    hits: data
+      .filter(({ id }) => id.startsWith(q.toLowerCase()))
+      .map(({ id, owner, denomination, currency, created_at }) => ({
+        key: id,
+        to: pathOf(ACCOUNTS, owner),
+        name: id,
+        hint: t.linkOf(owner, formatMoney(denomination, currency), formatMoment(created_at)),
+      })),
+    areMore: false,
+  };
+}
+
 const SEARCHES = [
   ...KINDS.map((kind) => (q: string, signal: AbortSignal) => findOf(kind, q, signal)),
   findKeys,
+  findLinks,
 ];
 const combine = (results: UseQueryResult<Group>[]) => ({
   groups: results.flatMap(({ data }) => (data?.hits.length ? [data] : [])),

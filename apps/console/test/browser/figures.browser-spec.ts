@@ -551,6 +551,27 @@ it('shows the documentation with the addresses of the hosts, also at /docs', asy
   await page.getByRole('heading', { level: 2, name: 'Ten minutes with Perkway' }).waitFor();
 }, 120_000);
 
+it('finds sections of the documentation by their words', async () => {
+  const page = await stage.signIn(context, stage.mine.key, '/documentation');
+  const field = page.getByRole('searchbox', { name: 'Search' });
+  await field.fill('cursor_expired RETENTION');
+  const hit = page.getByRole('link', { name: /^Events: The feed/ });
+  await hit.waitFor();
+  expect(await hit.innerText()).toMatch(/410 CURSOR_EXPIRED means that retention/);
+  expect(await violations(page)).toEqual([]);
+  await screenshot(page, 'documentation-search');
+  await page.setViewportSize({ width: 360, height: 740 });
+  expect(await scrollsSideways(page)).toBe(false);
+  await page.setViewportSize({ width: 1280, height: 900 });
+  await field.fill('xyzzy');
+  await page.getByText('Nothing found').waitFor();
+  await stage.goto(page, '/documentation?q=cursor_expired');
+  await hit.click();
+  await page.getByRole('heading', { level: 3, name: 'The feed', exact: true }).waitFor();
+  expect(page.url()).toBe(`${stage.url}/documentation/events#the-feed`);
+  expect(await field.inputValue()).toBe('');
+}, 120_000);
+
 it('prints a screen with the name of the account, and without dates to pick', async () => {
   const page = await stage.signIn(context);
   const [dates, account] = [page.getByRole('group', { name: 'Dates' }), page.locator('.topbar-account')];

@@ -2,10 +2,13 @@ import { useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { NavLink, useLocation, useParams } from 'react-router';
 import { useSession } from '../api/session';
+import { TextField } from '../parts/fields';
 import { Loaded } from '../parts/loaded';
 import { Markdown } from '../parts/markdown';
 import { Card, Screen } from '../parts/screen';
+import { useSearchFilters } from '../parts/search-filters';
 import { texts } from '../texts';
+import { DocumentationSearch } from './documentation-search';
 import NotFound from './not-found';
 import '../styles/documentation.css';
 
@@ -57,11 +60,20 @@ function linkTo(href: string): string | null {
 
 export default function Documentation() {
   const { page = 'quickstart' } = useParams();
+  const { valueOf, set } = useSearchFilters();
+  const q = valueOf('q');
   if (!(page in PAGES)) return <NotFound />;
   return (
     <Screen title={texts.nav.documentation} intro={t.intro} zone={null}>
       <div className="documentation">
         <nav aria-label={t.pages}>
+          <TextField
+            label={t.search}
+            type="search"
+            maxLength={100}
+            value={q}
+            onValue={(value) => set('q', value)}
+          />
           {Object.entries(GROUPS).map(([group, names]) => (
             <section key={group}>
               <h2>{t.groups[group as keyof typeof GROUPS]}</h2>
@@ -77,7 +89,11 @@ export default function Documentation() {
             </section>
           ))}
         </nav>
-        <Page name={page as PageName} key={page} />
+        {q.trim() ? (
+          <DocumentationSearch q={q.trim()} pages={PAGES} names={t.names} />
+        ) : (
+          <Page name={page as PageName} key={page} />
+        )}
       </div>
     </Screen>
   );

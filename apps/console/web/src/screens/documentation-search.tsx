@@ -1,0 +1,105 @@
+import { useQuery } from '@tanstack/react-query';
+import { marked, type MarkedToken } from 'marked';
+import { Link } from 'react-router';
+import { anchorOf } from '../anchor';
+import { Loaded } from '../parts/loaded';
+import { Card } from '../parts/screen';
+import { texts } from '../texts';
+
+const t = texts.documentation;
+const SHOWN = 20;
+/** Characters of a section that are shown before and after the first word found. */
+const CONTEXT = 90;
+
+interface Section {
+  page: string;
+  title: string;
+  /** The path of the section within the page, such as `#signatures`; empty for the page itself. */
+  hash: string;
+  text: string;
+}
+
+interface Props {
+  /** What was typed. */
+  q: string;
+  /** Loads the Markdown of each page. */
+  pages: Record<string, () => Promise<{ default: string }>>;
+  names: Record<string, string>;
+}
+
+/** Lists the sections of all pages that have every word, those with a word in their title first. */
+export function DocumentationSearch({ q, pages, names }: Props) {
+  const sections = useQuery({
+    queryKey: ['documentation'],
+    queryFn: async () => {
+      const read = Object.entries(pages).map(async ([page, load]) =>
+        sectionsOf(page, (await load()).default),
+      );
+      return (await Promise.all(read)).flat();
+    },
+    staleTime: Infinity,
+  });
+  const words = q.toLowerCase().split(/\s+/);
+  return (
+    <Card>
+      <Loaded query={sections} lines={12}>
+        {(all) => {
+          const found = all.filter(({ title, text }) => hasAll(`${title} ${text}`, words));
+          const inTitle = found.filter(({ title }) => hasAll(title, words));
+          const inText = found.filter((section) => !inTitle.includes(section));
+          return (
+            <>
+              <p className="hint" role="status">
+                {t.found(found.length)}
+              </p>
+              <ul className="hits">
+                {[...inTitle, ...inText].slice(0, SHOWN).map(({ page, title, hash, text }) => (
+                  <li key={`${page}${hash}`}>
+                    <Link to={`/documentation/${page}${hash}`}>
+                      {names[page]}
+                      {hash && `: ${title}`}
+                      <br />
+                      <span className="hint">{excerptOf(text, words[0]!)}</span>
+                    </Link>
+                  </li>
+                ))}
+              </ul>
+            </>
+          );
+        }}
+      </Loaded>
+    </Card>
+  );
+}
+
+const hasAll = (text: string, words: string[]): boolean => {
+  const lower = text.toLowerCase();
+  return words.every((word) => lower.includes(word));
+};
+
+function sectionsOf(page: string, source: string): Section[] {
+  const sections: Section[] = [];
+  for (const token of marked.lexer(source) as MarkedToken[]) {
+    if (token.type === 'heading') {
+      const title = token.text.replaceAll('`', '');
+      sections.push({ page, title, hash: token.depth === 1 ? '' : `#${anchorOf(token.text)}`, text: '' });
+    } else {
+      const section = sections.at(-1);
+      if (section) section.text += plainOf(token.raw);
+    }
+  }
+  return sections;
+}
+
+/** Leaves out the marks of Markdown and the targets of links. */
+const plainOf = (markdown: string): string =>
+  markdown
+    .replaceAll(/\]\([^)]*\)|[`*[\]]/g, '')
+    .replaceAll(/\| *-+ *(?=\|)|\||\s+/g, ' ')
+    .replaceAll(/ +/g, ' ');
+
+function excerptOf(text: string, word: string): string {
+  const at = Math.max(0, text.toLowerCase().indexOf(word));
+  const [start, end] = [Math.max(0, at - CONTEXT), at + CONTEXT];
+  return `${start > 0 ? '…' : ''}${text.slice(start, end).trim()}${end < text.length ? '…' : ''}`;
+}

@@ -109,7 +109,8 @@ interface ConfirmProps {
   text: ReactNode;
   /** Shown below the text. */
   children?: ReactNode;
-  action: string;
+  /** Null if it is not possible now. */
+  action: string | null;
   isOpen: boolean;
   onClose: () => void;
   onConfirm: () => Promise<unknown>;
@@ -138,9 +139,11 @@ export function Confirm({ title, text, children, action, isOpen, onClose, onConf
         <button type="button" className="button" onClick={close}>
           {texts.keepIt}
         </button>
-        <button type="button" className="button danger" aria-disabled={isBusy} onClick={() => void run()}>
-          {action}
-        </button>
+        {action !== null && (
+          <button type="button" className="button danger" aria-disabled={isBusy} onClick={() => void run()}>
+            {action}
+          </button>
+        )}
       </div>
     </Dialog>
   );

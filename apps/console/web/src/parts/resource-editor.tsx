@@ -3,7 +3,7 @@ import type { Shape } from '@perkway/catalogue/shapes';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState, type FormEvent, type ReactNode } from 'react';
 import { ApiError } from '../api/http';
-import { keyOf, type Kind } from '../api/managed';
+import { keyOf, useFound, type Kind, type Query } from '../api/managed';
 import { responseOf, storedIfFound, storedOf, type Stored } from '../api/perkway';
 import { texts } from '../texts';
 import { Confirm } from './dialog';
@@ -17,6 +17,7 @@ import { useSearchFilters } from './search-filters';
 import { Tabs } from './tabs';
 import { useUnsavedGuard } from './unsaved';
 import { useAction } from './use-action';
+import { USERS_SHOWN } from './used-in';
 import '../styles/editor.css';
 
 const t = texts.editor;
@@ -52,6 +53,8 @@ interface Props<T, D, B> extends EditorProps {
   shape?: Shape;
   /** What uses a stored resource, which is shown before it is deleted. */
   usedIn?: (stored: T) => ReactNode;
+  /** The resources that must no longer have it before it is deleted. */
+  keptBy?: (stored: T) => { kind: Kind; query: Query };
 }
 
 /** YAML as typed. */
@@ -82,6 +85,13 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
   /** Members of the body that were changed since. */
   const [corrected, setCorrected] = useState<string[]>([]);
   const [isDeleting, setDeleting] = useState(false);
+  const keptBy = stored && props.keptBy?.(stored.body);
+  const keepers = useFound<{ id: string | number }, never>(
+    keptBy?.kind ?? (kind as unknown as Kind),
+    { ...keptBy?.query, limit: USERS_SHOWN },
+    Boolean(keptBy) && isDeleting,
+  );
+  const isKept = Boolean(keptBy) && Boolean(keepers.data?.pages[0]?.data.length);
   const unsaved = useUnsavedGuard();
   const form = useRef<HTMLFormElement>(null);
 
@@ -281,8 +291,8 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
       {unsaved.dialog}
       <Confirm
         title={t.deleteTitle(stored ? kind.nameOf(stored.body) : '')}
-        text={t.deleteText(id ?? '')}
-        action={texts.delete}
+        text={isKept ? t.inUse : t.deleteText(id ?? '')}
+        action={isKept ? null : texts.delete}
         isOpen={isDeleting}
         onClose={() => setDeleting(false)}
         children={usedIn}

@@ -56,6 +56,7 @@ export default function Health() {
                       name: t.database,
                       cell: ({ database }) => (database === null ? texts.none : <Responds isUp={database} />),
                     },
+                    { name: t.effect, cell: ({ name }) => t.effects[name] ?? texts.none },
                   ]}
                 />
               </Card>

@@ -173,7 +173,7 @@ function Stock({ poolId }: { poolId: string }) {
   const g = texts.giftCards;
   return (
     <Card title={t.stock} note={g.lastsNote}>
-      <Loaded query={pool} isEmpty={({ inventories }) => inventories.length === 0} empty={<p>{g.noCards}</p>}>
+      <Loaded query={pool} isEmpty={({ inventories }) => inventories.length === 0} empty={<p>{t.noCards}</p>}>
         {({ inventories }) => (
           <Table
             caption={t.stock}

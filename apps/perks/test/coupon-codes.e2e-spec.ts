@@ -209,7 +209,7 @@ describe('single-use codes', () => {
       await perks.put(`/admin/perks/${perk}`, aPerk({ codes_per_account: 1 })).expect(400);
     });
 
-    /** Calls `start` while another transaction holds all codes, waits for `count` requests and rolls it back. */
+    /** Calls `start` while another transaction locks all codes, and rolls that back once `count` requests wait. */
     const whileHeld = async <Result>(perk: string, count: number, start: () => Promise<Result>) => {
       const holder = new pg.Client(perks.database.urls.admin);
       await holder.connect();

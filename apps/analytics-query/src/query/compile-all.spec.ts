@@ -16,7 +16,7 @@ describe('the queries of one request', () => {
 
   it('may take one second to compile', async () => {
     let now = 0;
-    // Compiling a query takes 20 ms on this clock, and the time of other work does not count.
+    // Each reading of the clock adds 20 ms, so each query costs 20 ms; the time between slices is not counted.
     jest.spyOn(performance, 'now').mockImplementation(() => (now += 20));
     await expect(compiled(50, small)).resolves.toHaveLength(50);
     await expect(compiled(51, small)).rejects.toThrow('take too long to compile');

@@ -28,7 +28,7 @@ const CLIENT_HOSTS = {
 } as const satisfies Record<Host, HostName>;
 
 /**
- * The operations that the pages may call, by host and name. Everything else is 404: recipients' tokens and links do not
+ * The operations that the pages may call, by host and name. Everything else is 404: tokens and URLs of recipients do not
  * belong in the admin's browser, and only customers may cause views and clicks. Operations under `/admin` are for
  * operators.
  */

@@ -1313,26 +1313,28 @@ describe('an operator', () => {
   it('sees what an account has used of its limits', async () => {
     const limit = `per-pool-${randomUUID().slice(0, 8)}`;
     const limits = stage.fleet.admin('gift-cards');
-    const { account, pool } = stage.theirs;
-    await limits
-      .put(`/admin/limits/${limit}`)
-      .send({ owner: account, links: 50, period: 'year', per: 'pool_id' });
-    const usedOf = async (path: string) => {
-      const { links } = (await limits.get(`/admin/limits/${path}`).expect(200)).body;
-      return `${links.used} of ${links.limit.toLocaleString('en-US')} links`;
-    };
+    const { account } = await anAccountWithLinks(60, 3);
+    const put = (id: string, body: object) =>
+      limits
+        .put(`/admin/limits/${id}`)
+        .send({ owner: account, period: 'year', ...body })
+        .expect(200);
+    await put(`${limit}-all`, { links: 1_000 });
+    await put(limit, { links: 50, per: 'pool_id' });
     const page = await stage.signIn(context, ADMIN_KEY, `/limit-editor?owner=${account}`);
     const list = page.getByRole('table', { name: 'Limits' });
-    await list.getByText(await usedOf('foreign-month/usage')).waitFor();
-    await list.getByRole('link', { name: 'For each pool' }).click();
+    await list.getByText('3 of 1,000 links', { exact: true }).waitFor();
+    await list.getByRole('link', { name: 'See usage by pool' }).click();
     const used = page.getByRole('table', { name: `Used: ${limit}` });
-    await used.getByText(await usedOf(`${limit}/usage?value=${pool}`)).waitFor();
+    await used.getByRole('row', { name: /^Quiet voucher 3 of 50 links/ }).waitFor();
     expect(await violations(page)).toEqual([]);
     await screenshot(page, 'limit-used');
     await page.setViewportSize({ width: 360, height: 740 });
     expect(await scrollsSideways(page)).toBe(false);
     await page.setViewportSize({ width: 1280, height: 900 });
-    await limits.delete(`/admin/limits/${limit}`).expect(204);
+    await page.getByLabel('Links', { exact: true }).fill('60');
+    await button(page, 'Save').click();
+    await used.getByRole('row', { name: /^Quiet voucher 3 of 60 links/ }).waitFor();
   }, 120_000);
 
   it('sees what uses an object before deleting it', async () => {
@@ -1354,7 +1356,7 @@ describe('an operator', () => {
     await button(page, 'Delete').click();
     const confirm = page.getByRole('alertdialog');
     await confirm.getByRole('link', { name: collection, exact: true }).waitFor();
-    await confirm.getByText('It is in use, so it cannot be deleted now.').waitFor();
+    await confirm.getByText('“Harbour offer 1” cannot be deleted').waitFor();
     expect(await confirm.getByRole('button', { name: 'Delete' }).count()).toBe(0);
     expect(await violations(page)).toEqual([]);
     await screenshot(page, 'delete-used-perk');
@@ -1457,6 +1459,7 @@ describe('an operator', () => {
     await page.getByRole('heading', { level: 1, name: `Name of ${account}` }).waitFor();
     expect(await page.evaluate('document.activeElement.id')).toBe('main');
 
+    // More than 50 cards, so that the pool is in no list of low stock.
     const quiet = await anAccountWithLinks(60, 1);
     await find(quiet.linkId.slice(0, 8));
     const found = finder.getByRole('region', { name: 'Reward links' });

@@ -40,7 +40,7 @@ export class AdminLimitsController {
   }
 
   @Get(':limitId/usage')
-  @ApiLimitUsage()
+  @ApiLimitUsage('Get the usage of a limit of any account in the current period')
   getStoredLimitUsage(
     @Param('limitId', CallerIdPipe) limitId: string,
     @Query() query: ListQuery,

@@ -169,18 +169,19 @@ export class LimitUsage {
   amount?: AmountUsage;
 }
 
-/** Documents the request and response of a limit's usage. */
-export const ApiLimitUsage = () =>
+/** Documents the usage of a limit, and keeps it out of caches. */
+export const ApiLimitUsage = (summary: string) =>
   applyDecorators(
     Header('cache-control', 'no-store'),
     ApiOperation({
-      summary: 'Get the usage of a limit in the current period',
+      summary,
       description: 'Links that were cancelled or expired unrevealed do not count.',
     }),
     ApiQuery({
       name: 'value',
       required: false,
-      description: 'The value of `per`, such as a pool id. Needed unless `per` is `account`',
+      description:
+        'The value of `per`, such as a pool id or the `counted_as` of a key. Needed unless `per` is `account`',
       schema: { type: 'string', maxLength: 255 },
     }),
     ApiResponse({ status: 200, description: 'The usage of the limit', type: LimitUsage }),

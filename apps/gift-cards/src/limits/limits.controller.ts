@@ -33,7 +33,7 @@ export class LimitsController {
   }
 
   @Get(':limitId/usage')
-  @ApiLimitUsage()
+  @ApiLimitUsage('Get the usage of a limit in the current period')
   getLimitUsage(
     @CurrentCaller() caller: Caller,
     @Param('limitId', CallerIdPipe) limitId: string,

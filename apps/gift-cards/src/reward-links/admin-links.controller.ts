@@ -15,7 +15,8 @@ export class AdminLinksController {
   @Header('cache-control', 'no-store')
   @ApiOperation({
     summary: 'Find a reward link of any account',
-    description: 'By the reference that its recipient quotes. Tokens are not included.',
+    description:
+      'Finds the link by the reference that its recipient quotes. Tokens, and what may identify a person, are not included.',
   })
   @ApiQuery({
     name: 'short_id',
@@ -24,11 +25,11 @@ export class AdminLinksController {
   })
   @ApiResponse({
     status: 200,
-    description: 'The link; several in the rare case that their ids begin alike',
+    description: 'The matching links: usually one',
     type: FoundRewardLinks,
   })
   @ApiProblems('VALIDATION_FAILED')
   async findRewardLinks(@Query('short_id') shortId: unknown): Promise<FoundRewardLinks> {
-    return { data: await this.links.findOfAll(shortId) };
+    return { data: await this.links.findInAllAccounts(shortId) };
   }
 }

@@ -1,4 +1,4 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty, PickType } from '@nestjs/swagger';
 
 /** A link as returned to the account that created it. Missing values are null. */
 export class RewardLink {
@@ -68,13 +68,24 @@ export class RewardLink {
   replacement_reason: string | null;
 }
 
-/** A link as returned to operators. */
-export class StoredRewardLink extends RewardLink {
+/** A link of any account, without the members that may identify a person. */
+export class FoundRewardLink extends PickType(RewardLink, [
+  'id',
+  'pool_id',
+  'state',
+  'denomination',
+  'currency',
+  'country',
+  'created_at',
+  'expires_at',
+  'revealed_at',
+  'cancelled_at',
+]) {
   @ApiProperty({ example: 'harbour-bank' })
   owner: string;
 }
 
 export class FoundRewardLinks {
-  @ApiProperty({ type: [StoredRewardLink] })
-  data: StoredRewardLink[];
+  @ApiProperty({ type: [FoundRewardLink] })
+  data: FoundRewardLink[];
 }

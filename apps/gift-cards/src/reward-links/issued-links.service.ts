@@ -10,7 +10,7 @@ import {
 } from '@perkway/platform';
 import { TrackingService } from '@perkway/tracking';
 import { DataSource } from 'typeorm';
-import type { RewardLink, StoredRewardLink } from './issued-link.dto.js';
+import type { FoundRewardLink, RewardLink } from './issued-link.dto.js';
 import { EXPIRES_AT, linkState } from './link-state.js';
 
 export const ISSUED_LINKS: Listing = {
@@ -27,7 +27,7 @@ export const SHORT_ID = /^[0-9a-f]{8}$/;
  * next page continues from there.
  */
 const MAX_WALK = 20_000;
-/** Ids of so many links hardly ever begin alike. */
+/** More ids almost never share their first 8 characters. */
 const MAX_FOUND = 20;
 
 type Position = [at: string, id: string];
@@ -112,7 +112,7 @@ export class IssuedLinksService {
   }
 
   /** Finds links of all accounts by the first 8 characters of their ids. @throws VALIDATION_FAILED */
-  async findOfAll(given: unknown): Promise<StoredRewardLink[]> {
+  async findInAllAccounts(given: unknown): Promise<FoundRewardLink[]> {
     const shortId = String(lastOf(given) ?? '').toLowerCase();
     if (!SHORT_ID.test(shortId)) throw invalidField('short_id', 'must be 8 hexadecimal digits');
     const where = new Conditions();
@@ -123,7 +123,12 @@ export class IssuedLinksService {
        where ${where} ${NEWEST_FIRST} limit ${MAX_FOUND}`,
       where.parameters,
     );
-    return rows.map((row) => ({ ...toRewardLink(row), owner: row.owner }));
+    return rows.map((row) => {
+      const { id, pool_id, state, denomination, currency, country, ...more } = toRewardLink(row);
+      const { created_at, expires_at, revealed_at, cancelled_at } = more;
+      const times = { created_at, expires_at, revealed_at, cancelled_at };
+      return { id, owner: row.owner, pool_id, state, denomination, currency, country, ...times };
+    });
   }
 
   /**

@@ -57,7 +57,7 @@ const usage = (app: string) => `node migrate.js
 
 Runs the pending migrations of ${app} in the database of MIGRATION_DATABASE_URL or, if it is not set, DATABASE_URL.`;
 
-/** Runs an app's `migrate.ts`: a job that exits with 0 or 1, or with 2 if it gets an argument. */
+/** Runs an app's `migrate.ts`. Exits with 0, with 1 if a migration fails, or with 2 for an unknown argument. */
 export async function migrateFromEnvironment(
   app: string,
   migrations: MigrationClass[],

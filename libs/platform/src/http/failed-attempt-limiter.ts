@@ -18,10 +18,9 @@ interface Batch {
 type Reply = Pick<FastifyReply, 'headers' | 'header'>;
 
 /**
- * Limits failed attempts per address and minute, over all replicas. Only failures count, and valid credentials are
- * accepted past the limit too, so that somebody who guesses does not lock out others behind the same address. Lookups
- * past the limit start in batches, so the cache behind them sends one request per batch. While a batch is full, even a
- * valid credential is rejected.
+ * Limits failed attempts per address and minute, over all replicas. Only failures count. Valid credentials pass even
+ * past the limit, so that an attacker does not lock out others behind the same address. Lookups past the limit start in
+ * batches, so that the cache behind them sends one request per batch. Exception: a full batch rejects every request.
  */
 export class FailedAttemptLimiter {
   private readonly failures: SharedCounter;

@@ -109,7 +109,7 @@ interface ConfirmProps {
   text: ReactNode;
   /** Shown below the text. */
   children?: ReactNode;
-  /** Null if it is not possible now. */
+  /** Label of the button that confirms; null hides the button. */
   action: string | null;
   isOpen: boolean;
   onClose: () => void;

@@ -3,7 +3,7 @@ import type { Shape } from '@perkway/catalogue/shapes';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState, type FormEvent, type ReactNode } from 'react';
 import { ApiError } from '../api/http';
-import { keyOf, useFound, type Kind, type Query } from '../api/managed';
+import { keyOf, type Kind, type Query } from '../api/managed';
 import { responseOf, storedIfFound, storedOf, type Stored } from '../api/perkway';
 import { texts } from '../texts';
 import { Confirm } from './dialog';
@@ -17,7 +17,6 @@ import { useSearchFilters } from './search-filters';
 import { Tabs } from './tabs';
 import { useUnsavedGuard } from './unsaved';
 import { useAction } from './use-action';
-import { USERS_SHOWN } from './used-in';
 import '../styles/editor.css';
 
 const t = texts.editor;
@@ -53,8 +52,10 @@ interface Props<T, D, B> extends EditorProps {
   shape?: Shape;
   /** What uses a stored resource, which is shown before it is deleted. */
   usedIn?: (stored: T) => ReactNode;
-  /** The resources that must no longer have it before it is deleted. */
-  keptBy?: (stored: T) => { kind: Kind; query: Query };
+  /** Finds the resources that block the deletion. */
+  blockedBy?: (stored: T) => { kind: Kind; query: Query };
+  /** Shown below the form of a stored resource. */
+  below?: (stored: T) => ReactNode;
 }
 
 /** YAML as typed. */
@@ -85,13 +86,7 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
   /** Members of the body that were changed since. */
   const [corrected, setCorrected] = useState<string[]>([]);
   const [isDeleting, setDeleting] = useState(false);
-  const keptBy = stored && props.keptBy?.(stored.body);
-  const keepers = useFound<{ id: string | number }, never>(
-    keptBy?.kind ?? (kind as unknown as Kind),
-    { ...keptBy?.query, limit: USERS_SHOWN },
-    Boolean(keptBy) && isDeleting,
-  );
-  const isKept = Boolean(keptBy) && Boolean(keepers.data?.pages[0]?.data.length);
+  const [isBlocked, setBlocked] = useState(false);
   const unsaved = useUnsavedGuard();
   const form = useRef<HTMLFormElement>(null);
 
@@ -188,6 +183,13 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
     />
   );
   const usedIn = stored && props.usedIn?.(stored.body);
+  const startDeleting = async () => {
+    const blocker = stored && props.blockedBy?.(stored.body);
+    // If this cannot be read, the host decides.
+    const found = blocker && (await blocker.kind.list({ ...blocker.query, limit: 1 }).catch(() => null));
+    setBlocked(Boolean(found?.data.length));
+    setDeleting(true);
+  };
   const editor = (content: () => ReactNode) => () => (
     <div className={props.preview ? 'editor' : undefined}>
       <Card>
@@ -255,7 +257,7 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
               {saving.isBusy ? t.saving : texts.save}
             </button>
             {kind.remove && id !== null && (
-              <button type="button" className="button danger" onClick={() => setDeleting(true)}>
+              <button type="button" className="button danger" onClick={() => void startDeleting()}>
                 {texts.delete}
               </button>
             )}
@@ -287,12 +289,13 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
           tabs={tabs}
         />
       )}
+      {stored && props.below?.(stored.body)}
       {usedIn && <Card title={t.usedIn}>{usedIn}</Card>}
       {unsaved.dialog}
       <Confirm
-        title={t.deleteTitle(stored ? kind.nameOf(stored.body) : '')}
-        text={isKept ? t.inUse : t.deleteText(id ?? '')}
-        action={isKept ? null : texts.delete}
+        title={(isBlocked ? t.blockedTitle : t.deleteTitle)(stored ? kind.nameOf(stored.body) : '')}
+        text={isBlocked ? t.blockedText : t.deleteText(id ?? '')}
+        action={isBlocked ? null : texts.delete}
         isOpen={isDeleting}
         onClose={() => setDeleting(false)}
         children={usedIn}

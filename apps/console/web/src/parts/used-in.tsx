@@ -4,7 +4,7 @@ import { Facts } from './facts';
 import { ResourceLinks } from './resource-links';
 
 /** More would hide the form. */
-export const USERS_SHOWN = 20;
+const SHOWN = 20;
 
 /** Links to the resources that use one, by kind. */
 export const UsedIn = ({ kinds, query, note }: { kinds: Kind[]; query: Query; note: string }) => (
@@ -12,7 +12,7 @@ export const UsedIn = ({ kinds, query, note }: { kinds: Kind[]; query: Query; no
     <Facts
       of={kinds.map((kind) => [
         kind.label,
-        <ResourceLinks key={kind.name} kind={kind} query={{ ...query, limit: USERS_SHOWN }} />,
+        <ResourceLinks key={kind.name} kind={kind} query={{ ...query, limit: SHOWN }} />,
       ])}
     />
     <p className="hint">{note}</p>

@@ -31,7 +31,7 @@ export default function CategoryEditor({ id, onSaved, onDeleted, onNamed }: Edit
       usedIn={(stored) => (
         <UsedIn kinds={[PERKS]} query={{ category_id: stored.id }} note={t.categoryInUse} />
       )}
-      keptBy={({ id }) => ({ kind: PERKS, query: { category_id: id } })}
+      blockedBy={(stored) => ({ kind: PERKS, query: { category_id: stored.id } })}
       fields={({ name, slug, translations }, change, errorOf) => (
         <>
           <TextField

@@ -8,7 +8,7 @@ import { texts } from '../texts';
 
 const t = texts.documentation;
 const SHOWN = 20;
-/** Characters of a section that are shown before and after the first word found. */
+/** Characters of a section that are shown before and after the first typed word that it has. */
 const CONTEXT = 90;
 
 interface Section {
@@ -22,24 +22,23 @@ interface Section {
 interface Props {
   /** What was typed. */
   q: string;
-  /** Loads the Markdown of each page. */
-  pages: Record<string, () => Promise<{ default: string }>>;
+  /** Names of the pages by their paths. */
   names: Record<string, string>;
+  /** Reads the Markdown of a page. */
+  read: (page: string) => Promise<string>;
 }
 
-/** Lists the sections of all pages that have every word, those with a word in their title first. */
-export function DocumentationSearch({ q, pages, names }: Props) {
+/** Lists the sections that contain every word. Sections whose title contains all of them come first. */
+export function DocumentationSearch({ q, names, read }: Props) {
   const sections = useQuery({
     queryKey: ['documentation'],
     queryFn: async () => {
-      const read = Object.entries(pages).map(async ([page, load]) =>
-        sectionsOf(page, (await load()).default),
-      );
-      return (await Promise.all(read)).flat();
+      const pages = Object.keys(names).map(async (page) => sectionsOf(page, await read(page)));
+      return (await Promise.all(pages)).flat();
     },
     staleTime: Infinity,
   });
-  const words = q.toLowerCase().split(/\s+/);
+  const words = plainOf(q).toLowerCase().split(' ').filter(Boolean);
   return (
     <Card>
       <Loaded query={sections} lines={12}>
@@ -50,7 +49,7 @@ export function DocumentationSearch({ q, pages, names }: Props) {
           return (
             <>
               <p className="hint" role="status">
-                {t.found(found.length)}
+                {t.found(found.length, SHOWN)}
               </p>
               <ul className="hits">
                 {[...inTitle, ...inText].slice(0, SHOWN).map(({ page, title, hash, text }) => (
@@ -59,7 +58,7 @@ export function DocumentationSearch({ q, pages, names }: Props) {
                       {names[page]}
                       {hash && `: ${title}`}
                       <br />
-                      <span className="hint">{excerptOf(text, words[0]!)}</span>
+                      <span className="hint">{excerptOf(text, words)}</span>
                     </Link>
                   </li>
                 ))}
@@ -98,8 +97,9 @@ const plainOf = (markdown: string): string =>
     .replaceAll(/\| *-+ *(?=\|)|\||\s+/g, ' ')
     .replaceAll(/ +/g, ' ');
 
-function excerptOf(text: string, word: string): string {
-  const at = Math.max(0, text.toLowerCase().indexOf(word));
+function excerptOf(text: string, words: string[]): string {
+  const lower = text.toLowerCase();
+  const at = Math.max(0, lower.indexOf(words.find((word) => lower.includes(word)) ?? ''));
   const [start, end] = [Math.max(0, at - CONTEXT), at + CONTEXT];
   return `${start > 0 ? '…' : ''}${text.slice(start, end).trim()}${end < text.length ? '…' : ''}`;
 }

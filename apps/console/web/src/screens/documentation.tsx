@@ -62,6 +62,13 @@ export default function Documentation() {
   const { page = 'quickstart' } = useParams();
   const { valueOf, set } = useSearchFilters();
   const q = valueOf('q');
+  const { hosts } = useSession();
+  /** Returns the Markdown of a page, with the addresses of the hosts. */
+  const read = async (name: PageName) =>
+    (await PAGES[name]()).default.replaceAll(
+      /https:\/\/(\w+)\.perkway\.example/g,
+      (address, host: keyof typeof hosts) => hosts[host] ?? address,
+    );
   if (!(page in PAGES)) return <NotFound />;
   return (
     <Screen title={texts.nav.documentation} intro={t.intro} zone={null}>
@@ -90,21 +97,20 @@ export default function Documentation() {
           ))}
         </nav>
         {q.trim() ? (
-          <DocumentationSearch q={q.trim()} pages={PAGES} names={t.names} />
+          <DocumentationSearch q={q.trim()} names={t.names} read={(name) => read(name as PageName)} />
         ) : (
-          <Page name={page as PageName} key={page} />
+          <Page name={page as PageName} key={page} read={read} />
         )}
       </div>
     </Screen>
   );
 }
 
-function Page({ name }: { name: PageName }) {
-  const { hosts } = useSession();
+function Page({ name, read }: { name: PageName; read: (name: PageName) => Promise<string> }) {
   const { hash } = useLocation();
   const source = useQuery({
     queryKey: ['documentation', name],
-    queryFn: () => PAGES[name]().then((page) => page.default),
+    queryFn: () => read(name),
     staleTime: Infinity,
   });
   const isLoaded = source.isSuccess;
@@ -117,15 +123,7 @@ function Page({ name }: { name: PageName }) {
   return (
     <Card className="document">
       <Loaded query={source} lines={12}>
-        {(text) => (
-          <Markdown
-            source={text.replaceAll(
-              /https:\/\/(\w+)\.perkway\.example/g,
-              (address, host: keyof typeof hosts) => hosts[host] ?? address,
-            )}
-            linkTo={linkTo}
-          />
-        )}
+        {(text) => <Markdown source={text} linkTo={linkTo} />}
       </Loaded>
     </Card>
   );

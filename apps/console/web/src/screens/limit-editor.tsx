@@ -3,11 +3,10 @@ import { useId } from 'react';
 import { Link, useNavigate, useParams } from 'react-router';
 import { readStoredUsage, ruleOf, usedOf } from '../api/limits';
 import { CAMPAIGNS, keyOf, LIMITS, pathOf, POOLS, useFound, type Kind } from '../api/managed';
-import { responseOf } from '../api/perkway';
 import type { Limit, PutLimit } from '../api/types';
 import { AccountField } from '../parts/account-field';
 import { SelectField, TextField } from '../parts/fields';
-import { Empty, Loaded } from '../parts/loaded';
+import { Empty } from '../parts/loaded';
 import { ResourceEditor } from '../parts/resource-editor';
 import { ResourceList } from '../parts/resource-list';
 import { Card, Screen } from '../parts/screen';
@@ -105,6 +104,11 @@ function Editor({ id }: { id: string | null }) {
           only:
             pool || campaign ? { pool_id: pool.trim() || null, campaign_id: campaign.trim() || null } : null,
         })}
+        below={(limit) => (
+          <Card title={t.used}>
+            <LimitUsage limit={limit} isOwn={false} />
+          </Card>
+        )}
         fields={(draft, change) => (
           <>
             <AccountField
@@ -174,33 +178,21 @@ function Editor({ id }: { id: string | null }) {
         onSaved={(saved) => id === null && void navigate(`${LIST}/${encodeURIComponent(saved)}`)}
         onDeleted={() => void navigate(LIST)}
       />
-      {id !== null && <UsageCard id={id} />}
     </Screen>
   );
 }
 
-/** What is used of a limit, which its own screen shows if the limit counts several values separately. */
+/** Shows the usage of a limit, or leads to its screen if it counts several values. */
 function Used({ limit }: { limit: Limit }) {
-  const isOne = limit.per === 'account';
+  const countsAccount = limit.per === 'account';
   const usage = useQuery({
-    queryKey: [...keyOf(LIMITS), 'usage', limit.id],
+    queryKey: [...keyOf(LIMITS), 'usage', limit],
     queryFn: ({ signal }) => readStoredUsage(limit, '', signal),
-    enabled: isOne,
+    enabled: countsAccount,
   });
-  if (!isOne) return <Link to={pathOf(LIMITS, limit.id)}>{t.forEach(t.pers[limit.per].toLowerCase())}</Link>;
+  if (!countsAccount)
+    return <Link to={pathOf(LIMITS, limit.id)}>{t.usageBy(t.pers[limit.per].toLowerCase())}</Link>;
   return usage.data ? usedOf(usage.data) : <span className="hint">{usage.error ? texts.none : '…'}</span>;
-}
-
-function UsageCard({ id }: { id: string }) {
-  const limit = useQuery({
-    queryKey: [...keyOf(LIMITS), 'one', id],
-    queryFn: () => responseOf(LIMITS.read(id)),
-  });
-  return (
-    <Card title={t.used}>
-      <Loaded query={limit}>{(stored) => <LimitUsage limit={stored} isOwn={false} />}</Loaded>
-    </Card>
-  );
 }
 
 interface ChoiceProps {

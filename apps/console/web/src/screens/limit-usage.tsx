@@ -15,7 +15,7 @@ import { texts } from '../texts';
 
 const t = texts.limits;
 /** Each value is one request. */
-const MOST_VALUES = 50;
+const MAX_VALUES = 50;
 const LARGEST_PAGE = 200;
 
 interface Value {
@@ -28,27 +28,29 @@ interface Props {
   isOwn: boolean;
 }
 
-/** Reads the values that a limit counts separately. Those of journeys and references can only be looked up. */
-async function valuesOf({ per, owner }: Limit, isOwn: boolean): Promise<Value[]> {
+/** Reads the values that a limit counts separately. Those of journeys and references cannot be listed. */
+async function valuesOf({ per, owner }: Limit, isOwn: boolean, signal: AbortSignal): Promise<Value[]> {
   const ofOwner = { owner, limit: LARGEST_PAGE };
   switch (per) {
     case 'account':
       return [{ value: '', name: t.pers.account }];
     case 'pool_id': {
       const pools = isOwn
-        ? await responseOf(perkway.gift.getGiftCardPools({}))
-        : await allOf(POOLS.list(ofOwner), MOST_VALUES);
+        ? await responseOf(perkway.gift.getGiftCardPools({}, { signal }))
+        : await allOf(POOLS.list(ofOwner, { signal }), MAX_VALUES);
       return pools.map((pool) => ({ value: pool.id, name: poolName(pool) }));
     }
     case 'campaign_id': {
       const campaigns = isOwn
-        ? await allOf(perkway.boost.listCampaigns({ limit: LARGEST_PAGE }), MOST_VALUES)
-        : await allOf(CAMPAIGNS.list(ofOwner), MOST_VALUES);
+        ? await allOf(perkway.boost.listCampaigns({ limit: LARGEST_PAGE }, { signal }), MAX_VALUES)
+        : await allOf(CAMPAIGNS.list(ofOwner, { signal }), MAX_VALUES);
       return campaigns.map(({ id, name }) => ({ value: id, name }));
     }
     case 'key_id': {
       const keys = await get<ApiKey[]>(
         isOwn ? '/api/keys' : `/api/token/admin/accounts/${encodeURIComponent(owner)}/keys`,
+        undefined,
+        signal,
       );
       return keys
         .filter(({ rotated_to }) => rotated_to === null)
@@ -57,7 +59,7 @@ async function valuesOf({ per, owner }: Limit, isOwn: boolean): Promise<Value[]>
     case 'created_by': {
       // Anything may be a creator, so those of the latest links are shown.
       if (!isOwn) return [];
-      const { data } = await responseOf(perkway.gift.listRewardLinks({ limit: LARGEST_PAGE }));
+      const { data } = await responseOf(perkway.gift.listRewardLinks({ limit: LARGEST_PAGE }, { signal }));
       return [...new Set(data.map(({ created_by }) => created_by))].map((value) => ({ value, name: value }));
     }
     default:
@@ -70,8 +72,8 @@ const CAN_BE_LISTED: Limit['per'][] = ['account', 'pool_id', 'campaign_id', 'key
 /** Shows what an account has used of a limit, for each value that it counts separately. */
 export function LimitUsage({ limit, isOwn }: Props) {
   const values = useQuery({
-    queryKey: ['limits', limit.id, 'values', isOwn],
-    queryFn: () => valuesOf(limit, isOwn),
+    queryKey: ['limits', 'values', limit.per, limit.owner, isOwn],
+    queryFn: ({ signal }) => valuesOf(limit, isOwn, signal),
   });
   const areListed = CAN_BE_LISTED.includes(limit.per);
   return (
@@ -103,10 +105,11 @@ function UsageOfOne({ limit, isOwn }: Props) {
 }
 
 function UsageTable({ limit, isOwn, values }: Props & { values: Value[] }) {
-  const shown = values.slice(0, MOST_VALUES);
+  const shown = values.slice(0, MAX_VALUES);
   const read = isOwn ? readUsage : readStoredUsage;
   const usage = useQuery({
-    queryKey: ['limits', limit.id, isOwn, shown.map(({ value }) => value)],
+    // A changed limit counts anew.
+    queryKey: ['limits', 'usage', limit, isOwn, shown.map(({ value }) => value)],
     queryFn: ({ signal }) =>
       Promise.all(shown.map(async ({ value, name }) => ({ name, ...(await read(limit, value, signal)) }))),
     ...useLiveInterval(),

@@ -88,7 +88,7 @@ export default function PerkEditor({ id, onSaved, onDeleted, onNamed }: EditorPr
         nameOf={(stored) => stored.title}
         onNamed={onNamed}
         usedIn={(stored) => <UsedIn kinds={USERS} query={{ perk_id: stored.id }} note={t.perkInUse} />}
-        keptBy={({ id }) => ({ kind: COLLECTIONS, query: { perk_id: id } })}
+        blockedBy={(stored) => ({ kind: COLLECTIONS, query: { perk_id: stored.id } })}
         preview={(draft) => (
           <PerkCard
             title={draft.title}

@@ -423,6 +423,10 @@ describe('limits', () => {
       const usage = { links: { limit: 2, used: 2 } };
       expect(await usageOf(id, keyId, key)).toMatchObject({ value: keyId, ...usage });
       expect(await usageOf(id, next.keyId, next.key)).toMatchObject({ value: next.keyId, ...usage });
+      // An ADMIN names the first key.
+      const stored = (value: string) => gift.get(`/admin/limits/${id}/usage?value=${value}`, gift.admin.key);
+      expect((await stored(keyId)).body).toMatchObject({ value: keyId, ...usage });
+      expect((await stored(next.keyId)).body).toMatchObject({ links: { used: 0 } });
     });
 
     it('count links that were created before the limit', async () => {

@@ -62,7 +62,8 @@ const object =
     if (!isRecord(value)) throw refuse(`"${label}" must be of type object`);
     const path = (name: string) => (label === 'value' ? name : `${label}.${name}`);
     for (const name of required) if (value[name] === undefined) throw refuse(`"${path(name)}" is required`);
-    for (const [name, each] of Object.entries(value)) {
+    for (const name of Object.keys(value)) {
+      const each = value[name];
       if (each === undefined) continue;
       const check = Object.hasOwn(members, name) ? members[name] : undefined;
       if (!check) throw refuse(`"${path(name)}" is not allowed`);

@@ -68,8 +68,8 @@ export class RewardLink {
   replacement_reason: string | null;
 }
 
-/** A link of any account, without the members that may identify a person. */
-export class FoundRewardLink extends PickType(RewardLink, [
+/** The members of a link that cannot identify a person. */
+export const IMPERSONAL = [
   'id',
   'pool_id',
   'state',
@@ -80,7 +80,10 @@ export class FoundRewardLink extends PickType(RewardLink, [
   'expires_at',
   'revealed_at',
   'cancelled_at',
-]) {
+] as const;
+
+/** A link of any account. */
+export class FoundRewardLink extends PickType(RewardLink, IMPERSONAL) {
   @ApiProperty({ example: 'harbour-bank' })
   owner: string;
 }

@@ -10,7 +10,7 @@ import {
 } from '@perkway/platform';
 import { TrackingService } from '@perkway/tracking';
 import { DataSource } from 'typeorm';
-import type { FoundRewardLink, RewardLink } from './issued-link.dto.js';
+import { IMPERSONAL, type FoundRewardLink, type RewardLink } from './issued-link.dto.js';
 import { EXPIRES_AT, linkState } from './link-state.js';
 
 export const ISSUED_LINKS: Listing = {
@@ -124,10 +124,9 @@ export class IssuedLinksService {
       where.parameters,
     );
     return rows.map((row) => {
-      const { id, pool_id, state, denomination, currency, country, ...more } = toRewardLink(row);
-      const { created_at, expires_at, revealed_at, cancelled_at } = more;
-      const times = { created_at, expires_at, revealed_at, cancelled_at };
-      return { id, owner: row.owner, pool_id, state, denomination, currency, country, ...times };
+      const link = toRewardLink(row);
+      const members = Object.fromEntries(IMPERSONAL.map((name) => [name, link[name]]));
+      return { ...members, owner: row.owner } as FoundRewardLink;
     });
   }
 

@@ -9,16 +9,14 @@ const t = texts.limits;
 export const useLimits = () =>
   useQuery({ queryKey: ['limits'], queryFn: () => allOf(perkway.gift.listLimits({ limit: 200 })) });
 
-const usageQuery = ({ id: limitId, per }: Limit, value: string) => ({
-  limitId,
-  ...(per !== 'account' && { value }),
-});
-/** Reads the usage of a limit of the signed-in account. */
-export const readUsage = (limit: Limit, value: string, signal?: AbortSignal) =>
-  responseOf(perkway.gift.getLimitUsage(usageQuery(limit, value), { signal }));
-/** Reads the usage of a limit of any account, for operators. */
-export const readStoredUsage = (limit: Limit, value: string, signal?: AbortSignal) =>
-  responseOf(perkway.gift.getStoredLimitUsage(usageQuery(limit, value), { signal }));
+/** @param isOwn whether the limit is one of the signed-in account, instead of one that an operator manages */
+export const readUsage = ({ id: limitId, per }: Limit, isOwn: boolean, value: string, signal?: AbortSignal) =>
+  responseOf(
+    perkway.gift[isOwn ? 'getLimitUsage' : 'getStoredLimitUsage'](
+      { limitId, ...(per !== 'account' && { value }) },
+      { signal },
+    ),
+  );
 
 /** Describes what a limit allows in one line. */
 export function ruleOf({ links, amount, currency, period, per }: Limit): string {

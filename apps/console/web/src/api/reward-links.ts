@@ -6,7 +6,7 @@ import type { LinkState } from './types';
 /** Query key of everything about reward links. */
 export const LINKS_KEY = ['reward-links'];
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-const SHORT_ID = /^[0-9a-f]{8}$/i;
+export const SHORT_ID = /^[0-9a-f]{8}$/i;
 const PAGE = 50;
 
 interface Filters {

@@ -20,7 +20,7 @@ interface Section {
 }
 
 interface Props {
-  /** What was typed. */
+  /** The search text. */
   q: string;
   /** Names of the pages by their paths. */
   names: Record<string, string>;

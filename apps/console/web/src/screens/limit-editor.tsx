@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useId } from 'react';
 import { Link, useNavigate, useParams } from 'react-router';
-import { readStoredUsage, ruleOf, usedOf } from '../api/limits';
+import { readUsage, ruleOf, usedOf } from '../api/limits';
 import { CAMPAIGNS, keyOf, LIMITS, pathOf, POOLS, useFound, type Kind } from '../api/managed';
 import type { Limit, PutLimit } from '../api/types';
 import { AccountField } from '../parts/account-field';
@@ -187,7 +187,7 @@ function Used({ limit }: { limit: Limit }) {
   const countsAccount = limit.per === 'account';
   const usage = useQuery({
     queryKey: [...keyOf(LIMITS), 'usage', limit],
-    queryFn: ({ signal }) => readStoredUsage(limit, '', signal),
+    queryFn: ({ signal }) => readUsage(limit, false, '', signal),
     enabled: countsAccount,
   });
   if (!countsAccount)

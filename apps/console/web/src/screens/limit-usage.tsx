@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { get } from '../api/http';
-import { readStoredUsage, readUsage, usedOf } from '../api/limits';
+import { readUsage, usedOf } from '../api/limits';
 import { CAMPAIGNS, POOLS } from '../api/managed';
 import { allOf, perkway, responseOf } from '../api/perkway';
 import { poolName } from '../api/pools';
@@ -106,12 +106,13 @@ function UsageOfOne({ limit, isOwn }: Props) {
 
 function UsageTable({ limit, isOwn, values }: Props & { values: Value[] }) {
   const shown = values.slice(0, MAX_VALUES);
-  const read = isOwn ? readUsage : readStoredUsage;
   const usage = useQuery({
     // A changed limit counts anew.
     queryKey: ['limits', 'usage', limit, isOwn, shown.map(({ value }) => value)],
     queryFn: ({ signal }) =>
-      Promise.all(shown.map(async ({ value, name }) => ({ name, ...(await read(limit, value, signal)) }))),
+      Promise.all(
+        shown.map(async ({ value, name }) => ({ name, ...(await readUsage(limit, isOwn, value, signal)) })),
+      ),
     ...useLiveInterval(),
   });
   return (

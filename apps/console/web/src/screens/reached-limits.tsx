@@ -26,7 +26,9 @@ export function ReachedLimits({ job }: { job: LinkJob }) {
       const usages = await Promise.all(
         limits.data!.map(async (limit) => {
           const value = valueFor(limit, job);
-          return value === undefined ? null : { id: limit.id, ...(await readUsage(limit, value, signal)) };
+          return value === undefined
+            ? null
+            : { id: limit.id, ...(await readUsage(limit, true, value, signal)) };
         }),
       );
       return usages

@@ -13,6 +13,7 @@ import {
   type Kind,
 } from '../api/managed';
 import { perkway, responseOf } from '../api/perkway';
+import { SHORT_ID } from '../api/reward-links';
 import { formatMoment, formatMoney } from '../format';
 import { Dialog } from '../parts/dialog';
 import { TextField } from '../parts/fields';
@@ -72,8 +73,8 @@ async function findKeys(q: string, signal: AbortSignal): Promise<Group> {
 
 /** Finds links by their id or its first part, the reference that recipients quote. The account's screen leads to them. */
 async function findLinks(q: string, signal: AbortSignal): Promise<Group> {
-  const [, short_id] = /^([0-9a-f]{8})(?:-[0-9a-f-]*)?$/i.exec(q) ?? [];
-  const { data } = short_id
+  const short_id = q.slice(0, 8);
+  const { data } = SHORT_ID.test(short_id)
     ? await responseOf(perkway.gift.findRewardLinks({ short_id }, { signal }))
     : { data: [] };
   return {

@@ -74,10 +74,28 @@ describe('the stream', () => {
     ] as const) {
       await change(theirs);
       await withStream((manager) =>
-        ensureTrackingStreams(manager, { replicas: 1, maxBytes: ours.max_bytes, maxAgeMs: 3_600_000 }),
+        ensureTrackingStreams(manager, { replicas: 1, maxBytes: ours.max_bytes, maxAgeMs: 3_600_000 }, true),
       );
       expect(await settings()).toEqual(then);
     }
+  });
+
+  it('keeps the settings of the replica that started last when another one finds its consumer again', async () => {
+    const maxBytes = () =>
+      withStream(async (manager) => (await manager.streams.info(TRACKING_STREAM)).config.max_bytes);
+    const before = await maxBytes();
+    const newest = await launchAnalytics(stack.database, stack.nats, { TRACKING_MAX_BYTES: '99999999' });
+    try {
+      await waitFor(async () => expect(await maxBytes()).toBe(99_999_999), 'its settings');
+    } finally {
+      await newest.close();
+    }
+    await withStream((manager) => manager.consumers.delete(TRACKING_STREAM, TRACKING_CONSUMER));
+    const account = anAccountId();
+    await stack.publisher.events(click(account));
+    await counted(account, 'perk_clicks.count', 1);
+    expect(await maxBytes()).toBe(99_999_999);
+    await withStream((manager) => manager.streams.update(TRACKING_STREAM, { max_bytes: before }));
   });
 });
 

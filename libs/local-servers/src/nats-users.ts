@@ -4,6 +4,9 @@ import { natsPassword } from '@perkway/fleet';
 /** Longer than any request timeout. */
 const RESPONSE_TIMEOUT = '1m';
 
+/** The default, two seconds, is too short for a client on a starved machine. */
+const SIGN_IN_TIMEOUT_SECONDS = 10;
+
 const list = (subjects: string[]): string =>
   `[\n${subjects.map((subject) => `          ${JSON.stringify(subject)}`).join('\n')}\n        ]`;
 
@@ -34,7 +37,15 @@ export function natsUsers(password: (user: string) => string): string {
     ].join('\n'),
   );
   const operator = `    { user: "${BROKER_OPERATOR}", password: ${password(BROKER_OPERATOR)} }`;
-  return ['authorization {', '  users: [', operator, ...users, '  ]', '}'].join('\n');
+  return [
+    'authorization {',
+    `  timeout: ${SIGN_IN_TIMEOUT_SECONDS}`,
+    '  users: [',
+    operator,
+    ...users,
+    '  ]',
+    '}',
+  ].join('\n');
 }
 
 /** The users with passwords derived from one secret. */

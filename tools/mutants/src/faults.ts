@@ -569,6 +569,13 @@ export const FAULTS: readonly Fault[] = [
     replacement: '',
     spec: 'apps/analytics-query/test/stopping.e2e-spec.ts',
   },
+  {
+    file: 'apps/analytics-query/src/ingest/ingest.service.ts',
+    search: '!this.hasUpdatedStreams,',
+    replacement: 'true,',
+    spec: 'apps/analytics-query/test/ingest.e2e-spec.ts',
+    test: 'keeps the settings of the replica that started last',
+  },
 
   // Acknowledgement after the commit
   {

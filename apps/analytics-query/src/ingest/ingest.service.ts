@@ -65,6 +65,7 @@ export class IngestService implements OnModuleInit, BeforeApplicationShutdown {
   private pull?: Pull;
   /** Streams to read; also the stream of an earlier release while it has events. */
   private streams = [TRACKING_STREAM];
+  private hasUpdatedStreams = false;
   /** Wakes `nextBatch`: when a batch is full, when the first message arrives, and when the app stops. */
   private wake: () => void = () => undefined;
   /** The last call of `nextBatch`. The next one starts after it, so that batches are taken one at a time. */
@@ -160,11 +161,13 @@ export class IngestService implements OnModuleInit, BeforeApplicationShutdown {
   }
 
   private async ensureStreams() {
-    this.streams = await ensureTrackingStreams(await this.nats.manager(), {
+    const settings = {
       replicas: this.env.TRACKING_REPLICAS,
       maxBytes: this.env.TRACKING_MAX_BYTES,
       maxAgeMs: this.env.TRACKING_MAX_AGE_HOURS * 3_600_000,
-    });
+    };
+    this.streams = await ensureTrackingStreams(await this.nats.manager(), settings, !this.hasUpdatedStreams);
+    this.hasUpdatedStreams = true;
   }
 
   private async fetch(connection: NatsConnection, stream: string) {

@@ -33,6 +33,7 @@ const isNewer = (description = ''): boolean => Number(/ (\d+)$/.exec(description
 const nanos = (ms: number): number => ms * 1_000_000;
 
 export interface StreamSettings {
+  /** Of each message, in a cluster of brokers. */
   replicas: number;
   /** -1 for no limit. */
   maxBytes: number;
@@ -76,10 +77,15 @@ const NOT_FOUND = 404;
 const isMissing = (error: unknown): boolean =>
   error instanceof JetStreamApiError && error.status === NOT_FOUND;
 
-async function ensureStream(manager: JetStreamManager, name: string, config: Partial<StreamConfig>) {
+async function ensureStream(
+  manager: JetStreamManager,
+  name: string,
+  config: Partial<StreamConfig>,
+  mayUpdate: boolean,
+) {
   try {
     const { config: present } = await manager.streams.info(name);
-    if (isNewer(present.description)) return;
+    if (!mayUpdate || isNewer(present.description)) return;
     const isSame = Object.entries(config).every(
       ([key, value]) => JSON.stringify(present[key as keyof StreamConfig]) === JSON.stringify(value),
     );
@@ -122,15 +128,18 @@ async function retireFormerStream(manager: JetStreamManager): Promise<boolean> {
 /**
  * Creates the streams and the consumer, or updates their settings.
  *
+ * @param mayUpdate whether the settings of streams that exist are updated. Only the start of an app updates them. If
+ *   each reconnect did, a replica with former settings would restore them during a rolling update.
  * @returns the streams to read from
  */
 export async function ensureTrackingStreams(
   manager: JetStreamManager,
   settings: StreamSettings,
+  mayUpdate: boolean,
 ): Promise<string[]> {
   const hasFormer = await retireFormerStream(manager);
-  await ensureStream(manager, TRACKING_STREAM, trackingStream(settings));
-  await ensureStream(manager, TRACKING_DEAD_STREAM, deadStream(settings));
+  await ensureStream(manager, TRACKING_STREAM, trackingStream(settings), mayUpdate);
+  await ensureStream(manager, TRACKING_DEAD_STREAM, deadStream(settings), mayUpdate);
   await ensureConsumer(manager);
   return hasFormer ? [TRACKING_STREAM, FORMER_TRACKING_STREAM] : [TRACKING_STREAM];
 }

@@ -15,7 +15,12 @@ function setUp() {
       cpuMs += ms;
       return name;
     });
-  return { begun, run };
+  const fail = (account: string, ms: number) =>
+    share.run(account, stays(), () => {
+      cpuMs += ms;
+      throw new Error('a failure');
+    });
+  return { begun, run, fail };
 }
 
 describe('CpuShare', () => {
@@ -39,17 +44,18 @@ describe('CpuShare', () => {
     await Promise.all(works);
   });
 
-  it('begins the next work at once after a short one, and after a failed one', async () => {
-    const { begun, run } = setUp();
-    const share = new CpuShare();
+  it('begins the next work at once after a short one, and after a failed one as after any other', async () => {
+    const { begun, run, fail } = setUp();
     await run('a', 'a1', 1);
     await run('a', 'a2', 1);
-    expect(begun).toEqual(['a1', 'a2']);
-    const failed = share.run('a', stays(), () => {
-      throw new Error('a failure');
-    });
-    await expect(failed).rejects.toThrow('a failure');
-    expect(await share.run('a', stays(), () => 'next')).toBe('next');
+    await expect(fail('a', 1)).rejects.toThrow('a failure');
+    await run('a', 'a3', 1);
+    await expect(fail('a', 5)).rejects.toThrow('a failure');
+    const last = run('a', 'a4', 1);
+    await jest.advanceTimersByTimeAsync(39);
+    expect(begun).toEqual(['a1', 'a2', 'a3']);
+    await jest.advanceTimersByTimeAsync(1);
+    expect(await last).toBe('a4');
   });
 
   it('rejects work if too much of the account waits, or if the client has gone', async () => {

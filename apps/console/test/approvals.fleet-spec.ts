@@ -300,11 +300,13 @@ describe('approvals of link jobs', () => {
       ['links of a campaign', { links: 5, per: 'campaign_id' }, '0 of 5 links'],
       ['links of a creator', { links: 5, per: 'created_by' }, '0 of 5 links'],
       ['links of a reference', { links: 2, per: 'reference', period: 'total' }, '0 of 2 links'],
+      ['links of a journey', { links: 2, per: 'journey_id', period: 'total' }, '0 of 2 links'],
     ])('are refused if the job cannot fit: %s', async (_, limit, used) => {
       const { account, poolId, ann, ben, logOf } = await aBank({ links: 5 });
       await putLimit(account, limit);
       const references = ['a', 'b', 'a', 'c', 'a', 'd'];
-      const id = await waiting(ann.page, poolId, { references, campaign: 'spring' });
+      const job = { references, references_are_journey_ids: true, campaign: 'spring' };
+      const id = await waiting(ann.page, poolId, job);
       const { body } = await decide(ben.page, id, 'approve').expect(409);
       expect(body.code).toBe('LIMIT_REACHED');
       expect(body.detail).toContain(used);
@@ -323,7 +325,8 @@ describe('approvals of link jobs', () => {
         { links: 1, per: 'journey_id' },
       ])
         await putLimit(account, limit);
-      const id = await waiting(ann.page, poolId, { count: 6, campaign: 'spring' });
+      const references = Array<string>(6).fill('a');
+      const id = await waiting(ann.page, poolId, { references, campaign: 'spring' });
       await decide(ben.page, id, 'approve').expect(200);
       expect(await until(ann.page, id, 'done')).toMatchObject({ made: 6 });
     });

@@ -60,6 +60,38 @@ it('removes a reference from the jobs of its own account, and waits for a batch 
   expect(await isDone()).toBe(true);
 });
 
+it('removes a journey from the jobs whose references are journey ids, and from no others', async () => {
+  const account = anAccountId();
+  for (const request of [{ references_are_journey_ids: true }, { references_are_journey_ids: false }, {}]) {
+    const id = randomUUID();
+    await database.query(
+      `insert into link_jobs (id, account_id, idempotency_key, request, request_digest, total, created_by, state,
+           key_secret, keyring_id, console_key_id)
+         values ($1, $2, gen_random_uuid(), $3, 'digest', 2, 'ann', 'done', gen_random_uuid(), 'k1', gen_random_uuid())`,
+      [id, account, request],
+    );
+    await database.query(
+      `insert into link_job_rows (job_id, row, reference) values ($1, 1, 'ann'), ($1, 2, 'ben')`,
+      [id],
+    );
+  }
+  const erasure = anErasure({ account, kind: 'journey_id', value: 'ann' });
+  expect((await operator.rpc.request(ERASE.console, erasure)).isDone).toBe(true);
+  const rows = await database.query(
+    `select coalesce(request->>'references_are_journey_ids', 'absent') as are, request_digest, reference
+     from link_jobs join link_job_rows on job_id = id where account_id = $1 order by 1, row`,
+    [account],
+  );
+  expect(rows.map(({ are, request_digest, reference }) => [are, request_digest, reference])).toEqual([
+    ['absent', 'digest', 'ann'],
+    ['absent', 'digest', 'ben'],
+    ['false', 'digest', 'ann'],
+    ['false', 'digest', 'ben'],
+    ['true', '', null],
+    ['true', '', 'ben'],
+  ]);
+});
+
 it('deletes the saved questions about an erased person, and no others', async () => {
   const [account, other] = [anAccountId(), anAccountId()];
   const saved: [account: string, question: string, name?: string][] = [

@@ -128,6 +128,30 @@ describe('link jobs', () => {
     await create(page, { poolId, count: 1, name: '' }).expect(400);
   });
 
+  it('belong to the journeys of their recipients if the references are journey ids', async () => {
+    const { account, page, poolId } = await somebody(4);
+    const journeys = async () =>
+      fleet.database.query(
+        'select reference, journey_id from gift_cards.reward_links where account = $1 order by created_at desc, reference limit 2',
+        [account],
+      );
+    for (const [are, ids] of [
+      [false, [null, null]],
+      [true, ['ann', 'ben']],
+    ] as const) {
+      const references = ['ann', 'ben'];
+      const { body } = await create(page, {
+        ...{ poolId, references, references_are_journey_ids: are },
+      }).expect(202);
+      expect(await until(page, body.id, 'done')).toMatchObject({ references_are_journey_ids: are });
+      expect(await journeys()).toEqual(
+        references.map((reference, nth) => ({ reference, journey_id: ids[nth] })),
+      );
+    }
+    const refused = await create(page, { poolId, count: 1, references_are_journey_ids: true }).expect(400);
+    expect(refused.body.detail).toContain('references_are_journey_ids');
+  });
+
   it('are created once per idempotency key', async () => {
     const { page, poolId, account } = await somebody(40);
     const key = randomUUID();

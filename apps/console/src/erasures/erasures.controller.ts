@@ -7,13 +7,15 @@ import { DataSource } from 'typeorm';
 import { SavedQuestionsService } from '../saved-questions/saved-questions.service.js';
 
 /**
- * Jobs store recipients only as references. The digest goes too, because the reference could be guessed from it; an
+ * Jobs store recipients only as references, which name a customer, and in some jobs also a journey. The digest goes too, because the reference could be guessed from it; an
  * empty digest matches any request.
  */
 const ERASE_REFERENCE = `
   with rows as (
     update link_job_rows r set reference = null from link_jobs j
-    where r.job_id = j.id and j.account_id = $1 and r.reference = $2 returning r.job_id
+    where r.job_id = j.id and j.account_id = $1 and r.reference = $2
+      and ($3 = 'customer_id' or (j.request->'references_are_journey_ids')::boolean)
+    returning r.job_id
   )
   update link_jobs set request_digest = '' where id in (select job_id from rows)`;
 
@@ -41,8 +43,7 @@ export class ErasuresController {
   @RpcHandler(ERASE.console)
   async erase(@Payload() { id, round, account, kind, value }: Erasure): Promise<ErasedPart> {
     await this.questions.erase(account, value);
-    if (kind !== 'customer_id') return { isDone: true };
-    await this.dataSource.query(ERASE_REFERENCE, [account, value]);
+    await this.dataSource.query(ERASE_REFERENCE, [account, value, kind]);
     const key = `${id}/${round}`;
     const [running] = await this.dataSource.query<[{ now: string; open: boolean }]>(RUNNING_BATCH, [
       account,

@@ -55,17 +55,18 @@ export class PersonsService {
         return { cube, count: isRecord(row) ? Number(row[`${cube}.count`]) : 0 };
       });
       const events = (await Promise.all(counts)).filter(({ count }) => count > 0);
-      return { events, job_rows: 'journey' in person ? 0 : await this.jobRows(account, value) };
+      return { events, job_rows: await this.jobRows(account, value, 'customer' in person) };
     } finally {
       await this.keys.close([id]);
     }
   }
 
-  private async jobRows(account: string, reference: string): Promise<number> {
+  private async jobRows(account: string, reference: string, isCustomer: boolean): Promise<number> {
     const [{ rows }] = await this.dataSource.query<[{ rows: number }]>(
       `select count(*)::integer as rows from link_job_rows r join link_jobs j on j.id = r.job_id
-       where j.account_id = $1 and r.reference = $2`,
-      [account, reference],
+       where j.account_id = $1 and r.reference = $2
+         and ($3 or (j.request->'references_are_journey_ids')::boolean)`,
+      [account, reference, isCustomer],
     );
     return rows;
   }

@@ -46,6 +46,7 @@ async function countedLinks(
   const { pool_id, campaign_id } = request;
   if (only?.pool_id && only.pool_id !== pool_id.toLowerCase()) return undefined;
   if (only?.campaign_id && only.campaign_id !== campaign_id) return undefined;
+  if (per === 'journey_id' && !request.references_are_journey_ids) return undefined;
   switch (per) {
     case 'pool_id':
       return { value: pool_id, links: total };
@@ -53,14 +54,13 @@ async function countedLinks(
       return campaign_id === null ? undefined : { value: campaign_id, links: total };
     case 'created_by':
       return { value: created_by, links: total };
+    case 'journey_id':
     case 'reference': {
       const [most] = await dataSource.query<{ reference: string; links: number }[]>(MAX_LINKS_PER_REFERENCE, [
         id,
       ]);
       return most && { value: most.reference, links: most.links };
     }
-    case 'journey_id':
-      return undefined;
     // A job has a key of its own, for which nothing is counted yet.
     case 'key_id':
       return { value: id, links: total };

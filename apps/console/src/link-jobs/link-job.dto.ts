@@ -4,6 +4,7 @@ import {
   ArrayMaxSize,
   ArrayMinSize,
   IsArray,
+  IsBoolean,
   IsInt,
   IsNumber,
   IsPositive,
@@ -69,6 +70,16 @@ export class CreateLinkJobDto {
   @ArrayMaxSize(MAX_LINKS)
   @IsText(1, MAX_REFERENCE, { each: true })
   references?: string[] | null;
+  @ApiProperty({
+    type: Boolean,
+    default: false,
+    description:
+      'Each reference is also the `journey_id` of its link, which so belongs to the journey of its recipient',
+    example: true,
+  })
+  @IsOmittable()
+  @IsBoolean()
+  references_are_journey_ids?: boolean | null;
   @ApiProperty({
     type: 'integer',
     description: 'Number of links without a reference; instead of `references`',
@@ -166,6 +177,8 @@ export class LinkJobDto extends CreatedLinkJobDto {
   pool_id: string;
   @ApiProperty({ type: String, nullable: true, example: 'ostervale-spring-travel' })
   campaign_id: string | null;
+  @ApiProperty({ description: 'Whether each reference is also a `journey_id`', example: true })
+  references_are_journey_ids: boolean;
   @ApiProperty({ example: 25 })
   denomination: number;
   @ApiProperty({ example: 'EUR' })

@@ -112,8 +112,11 @@ export class LinkJobsService {
   ): Promise<CreatedLinkJobDto> {
     if (!isUuid(idempotencyKey)) throw invalidField('Idempotency-Key', 'must be a UUID');
     const { name, references, count, campaign, country, poolId, denomination, currency, expires_at } = body;
+    const references_are_journey_ids = body.references_are_journey_ids ?? false;
     if ((references == null) === (count == null))
       throw invalidField('references', 'is required unless `count` is given; send exactly one of them');
+    if (references_are_journey_ids && references == null)
+      throw invalidField('references_are_journey_ids', 'needs `references`');
     const rows: (string | null)[] = references ?? Array<null>(count!).fill(null);
     const request: LinkRequest = {
       pool_id: poolId,
@@ -122,6 +125,7 @@ export class LinkJobsService {
       country: country ?? null,
       campaign_id: campaign ?? null,
       expires_at: expires_at ?? Math.floor(this.clock.now() / 1000) + DEFAULT_DAYS * DAY_S,
+      references_are_journey_ids,
     };
     const digest = createHash('sha256').update(JSON.stringify(body)).digest('hex');
     const known = await this.findByKey(session, idempotencyKey);
@@ -445,6 +449,7 @@ export class LinkJobsService {
       code: state === 'failed' ? row.refused : null,
       pool_id: request.pool_id,
       campaign_id: request.campaign_id,
+      references_are_journey_ids: request.references_are_journey_ids ?? false,
       denomination: request.denomination,
       currency: request.currency,
       expires_at: request.expires_at,

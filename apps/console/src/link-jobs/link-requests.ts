@@ -10,6 +10,8 @@ export interface LinkRequest {
   country: string | null;
   campaign_id: string | null;
   expires_at: number;
+  /** Absent in jobs of earlier releases. */
+  references_are_journey_ids?: boolean;
 }
 export interface JobRow {
   row: number;
@@ -28,7 +30,7 @@ export async function makeLink(
   perkway: Perkway,
   createdBy: string,
   jobId: string,
-  { pool_id: poolId, country, campaign_id, ...preference }: LinkRequest,
+  { pool_id: poolId, country, campaign_id, references_are_journey_ids, ...preference }: LinkRequest,
   { row, reference }: JobRow,
 ): Promise<Made> {
   try {
@@ -40,6 +42,7 @@ export async function makeLink(
       ...(country === null ? {} : { country }),
       ...(campaign_id === null ? {} : { campaign_id }),
       ...(reference === null ? {} : { reference }),
+      ...(reference !== null && references_are_journey_ids ? { journey_id: reference } : {}),
     });
     return { id, link };
   } catch (error) {

@@ -685,6 +685,16 @@ async function checkCampaigns(page: Page, subject: Subject): Promise<void> {
           );
         }),
       );
+      const spent = await Promise.all(
+        [now, before].map(async (range) => {
+          const opened = [...filters, equals('state', 'revealed')];
+          const rows = await load('reward_links', {
+            ...{ measures: ['count'], dimensions: ['currency', 'denomination'], range, filters: opened },
+          });
+          return moneyOf(sumsBy(rows, ({ count, denomination }) => Number(count) * Number(denomination)));
+        }),
+      );
+      const withBefore = ([sum, earlier]: string[]) => (earlier === '–' ? sum! : `${sum} ${earlier} before`);
       const of = (part: number) => `${number(part)} ${share(part, journeys, '')}`.trim();
       return [
         `Campaign ${nth + 1}`,
@@ -695,7 +705,8 @@ async function checkCampaigns(page: Page, subject: Subject): Promise<void> {
         of(clickers),
         of(converters),
         number(clicks),
-        values[1] === '–' ? values[0]! : `${values[0]} ${values[1]} before`,
+        withBefore(spent),
+        withBefore(values),
       ];
     }),
   );

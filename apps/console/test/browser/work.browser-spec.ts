@@ -224,8 +224,12 @@ describe('a marketing manager', () => {
     expect(await dialog(page).getByLabel('References').inputValue()).toBe(customers.join('\n'));
     await dialog(page).getByText('cards short').waitFor({ state: 'detached' });
     await dialog(page).getByText('Links asked for: 200. Cards available: ').waitFor();
+    await dialog(page)
+      .getByLabel('The references are the ids that the messages of the campaign carry')
+      .check();
     await button(page, 'Continue').click();
     await dialog(page).getByText('200 links of €25, worth €5,000 in total.').waitFor();
+    await dialog(page).getByText('Each link counts in the journey of its recipient.').waitFor();
     await dialog(page).getByText('For Harbour spring.').waitFor();
     await screenshot(page, 'gift-cards-check');
     await button(page, 'Back').click();
@@ -244,6 +248,9 @@ describe('a marketing manager', () => {
     const lines = await downloaded(page, button(page, 'Links as CSV').click());
     expect(lines[0]).toBe('reference,link,expiry,state');
     expect(new Set(lines.slice(1).map((line) => line.split(',')[1])).size).toBe(200);
+    await page.getByRole('link', { name: 'Campaigns', exact: true }).click();
+    await page.getByRole('link', { name: 'Harbour spring' }).click();
+    await page.getByText('200 links were made for 200 journeys').waitFor();
 
     await page.getByRole('link', { name: 'Reward links', exact: true }).click();
     await page.getByLabel('Reference or id').fill('customer-7');

@@ -1,21 +1,34 @@
 import { addMoney, type Money } from '@perkway/domain/step-amounts';
-import type { Row } from './api/analytics';
+import { numberOf, type Row } from './api/analytics';
 import { formatList, formatMoney } from './format';
 import { texts } from './texts';
 
 export { addMoney, type Money };
 
-/** Sums the values of conversions by a dimension; the key '' has those without one. */
-export function valuesBy(dimension: string, rows: Row[]): Map<string, Money> {
+/** Sums money by a dimension; the key '' has that of rows without one. */
+function moneyBy(dimension: string, rows: Row[], currency: string, valueOf: (row: Row) => number) {
   const values = new Map<string, Money>();
   for (const row of rows) {
     const key = String(row[dimension] ?? '');
     const money = values.get(key) ?? new Map<string, number>();
-    addMoney(money, row['conversions.currency'], Number(row['conversions.value'] ?? 0));
+    addMoney(money, row[currency], valueOf(row));
     if (money.size > 0) values.set(key, money);
   }
   return values;
 }
+
+/** Sums the values of conversions. */
+export const valuesBy = (dimension: string, rows: Row[]): Map<string, Money> =>
+  moneyBy(dimension, rows, 'conversions.currency', (row) => numberOf(row, 'conversions.value'));
+
+/** Sums the values of the cards of links, whose rows have a count for each denomination. */
+export const cardValuesBy = (dimension: string, rows: Row[]): Map<string, Money> =>
+  moneyBy(
+    dimension,
+    rows,
+    'reward_links.currency',
+    (row) => numberOf(row, 'reward_links.count') * numberOf(row, 'reward_links.denomination'),
+  );
 
 /** @param none stands for no money */
 export function formatSums(money: Money = new Map(), none: string = texts.none): string {

@@ -388,7 +388,8 @@ export const texts = {
     clickers: 'Clicked',
     converters: 'Converted',
     sharesNote:
-      'Percentages beside a number are shares of the journeys of the campaign. The change of the journeys and the value before, below these figures, are against the same number of days before. The value is the sum that your server sent with conversions.',
+      'Percentages beside a number are shares of the journeys of the campaign. The change of the journeys and the amounts before, below these figures, are against the same number of days before. Spent is the value of the gift cards whose links were opened. The value is the sum that your server sent with conversions.',
+    spent: 'Spent on gift cards',
     trend: 'Clicks by day',
     value: 'Value',
     valueBefore: (value: string) => `${value} before`,
@@ -855,8 +856,7 @@ export const texts = {
     expires: 'Works until',
     expiresHint: 'The end of this day. A link that nobody opens gives its card back.',
     campaign: 'Campaign',
-    campaignHint:
-      'Its results count the links. Its funnel leaves them out, because links made here have no journey.',
+    campaignHint: 'Its results count the links.',
     noCampaign: 'None',
     reference: 'Reference',
     referenceHint: 'Your own reference, such as a customer number. Optional.',
@@ -874,7 +874,12 @@ export const texts = {
       'One per line, such as the customer numbers of your mailing. Each line gets its own link.',
     referencesFile: 'From a CSV file',
     referencesFileHint:
-      'Only the column “reference” is read: your id of each recipient. Links as CSV has it beside each link. A column “journeyId” does nothing, because links made here have no journey.',
+      'Only the column “reference” is read: your id of each recipient. Links as CSV has it beside each link.',
+    areJourneyIds: 'The references are the ids that the messages of the campaign carry as journeyId',
+    isJourneyId: 'The reference is the id that the messages of the campaign carry as journeyId',
+    journeyIdsHint:
+      'Each link then counts in the journey of its recipient, so the funnel of the campaign shows who got and opened a gift card.',
+    checkJourneys: 'Each link counts in the journey of its recipient.',
     jobName: 'Name',
     jobNameHint: 'To recognize the job later, such as “Spring mailing”. Optional.',
     check: 'Continue',

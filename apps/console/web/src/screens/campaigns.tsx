@@ -8,7 +8,7 @@ import type { Campaign } from '../api/types';
 import { Sparkline } from '../charts/sparkline';
 import { daysIn, rangeBefore } from '../dates';
 import { formatChange, formatNumber, formatShare } from '../format';
-import { formatSums, valuesBy } from '../money';
+import { cardValuesBy, formatSums, valuesBy, type Money } from '../money';
 import { TextField } from '../parts/fields';
 import { useLiveInterval } from '../parts/live';
 import { Empty, Loaded } from '../parts/loaded';
@@ -20,6 +20,7 @@ import { texts } from '../texts';
 const t = texts.campaigns;
 const F = 'campaign_funnel';
 const CONVERSIONS = 'conversions';
+const LINKS = 'reward_links';
 
 /** A figure with another one below, because a table of more columns would not fit. */
 const twoLines = (figure: ReactNode, below: ReactNode) => (
@@ -67,6 +68,20 @@ export default function Campaigns() {
     },
     ...live,
   });
+  const spent = useQuery({
+    queryKey: ['campaign-cards', now],
+    queryFn: async () => {
+      const parts = await loadParts({
+        measures: [`${LINKS}.count`],
+        dimensions: [`${LINKS}.campaign_id`, `${LINKS}.currency`, `${LINKS}.denomination`],
+        filters: [{ member: `${LINKS}.state`, operator: 'equals', values: ['revealed'] }],
+        timeDimensions: [{ dimension: `${LINKS}.occurred_at`, compareDateRange: [now, before] }],
+        limit: 10_000,
+      });
+      return parts.map((rows) => cardValuesBy(`${LINKS}.campaign_id`, rows));
+    },
+    ...live,
+  });
   const clicks = useQuery({
     queryKey: ['campaign-clicks', now],
     queryFn: () =>
@@ -92,6 +107,11 @@ export default function Campaigns() {
         <span className="number">{formatNumber(total)}</span>
       </span>
     );
+  };
+  /** Money of the period, with that of the period before below it. */
+  const sums = (parts: Map<string, Money>[] | undefined) => (campaign: Campaign) => {
+    const [current, earlier] = [0, 1].map((part) => formatSums(parts?.[part]?.get(campaign.id), ''));
+    return twoLines(current || texts.none, earlier && t.valueBefore(earlier));
   };
   const measured = (member: string, of: string) => (campaign: Campaign) => {
     const row: Row | undefined = funnels.data?.[0]?.get(campaign.id);
@@ -153,16 +173,8 @@ export default function Campaigns() {
                       { name: t.clickers, isNumber: true, cell: measured('clickers', 'journeys') },
                       { name: t.converters, isNumber: true, cell: measured('converters', 'journeys') },
                       { name: t.trend, cell: trendOf },
-                      {
-                        name: t.value,
-                        isNumber: true,
-                        cell: ({ id }) => {
-                          const [now, earlier] = [0, 1].map((part) =>
-                            formatSums(values.data?.[part]?.get(id), ''),
-                          );
-                          return twoLines(now || texts.none, earlier && t.valueBefore(earlier));
-                        },
-                      },
+                      { name: t.spent, isNumber: true, cell: sums(spent.data) },
+                      { name: t.value, isNumber: true, cell: sums(values.data) },
                     ]}
                   />
                 )}

@@ -11,7 +11,7 @@ import type { CreatedLinkJob, Pool } from '../api/types';
 import { dayOf, daysAgo } from '../dates';
 import { formatLongDay, formatMoney, formatNumber } from '../format';
 import { Dialog, DialogForm } from '../parts/dialog';
-import { FileField, SelectField, TextArea, TextField } from '../parts/fields';
+import { CheckField, FileField, SelectField, TextArea, TextField } from '../parts/fields';
 import { Icon } from '../parts/icon';
 import { useNotices } from '../parts/notices';
 import { ShownOnce } from '../parts/shown-once';
@@ -47,6 +47,7 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
   const [until, setUntil] = useState(daysAgo(-30));
   const [campaign, setCampaign] = useState('');
   const [reference, setReference] = useState('');
+  const [areJourneyIds, setJourneyIds] = useState(false);
   const [by, setBy] = useState<'count' | 'list'>('count');
   const [name, setName] = useState('');
   const [isChecking, setChecking] = useState(false);
@@ -63,6 +64,8 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
     .filter(Boolean);
   const wanted = by === 'list' ? references.length : Number(count);
   const chosen = options.find(({ value }) => value === card);
+  const hasReferences = kind === 'one' ? reference.trim() !== '' : by === 'list';
+  const hasJourneys = hasReferences && campaign !== '' && areJourneyIds;
   const missing = kind === 'many' && chosen ? wanted - chosen.entry.available : 0;
 
   const submit = async () => {
@@ -84,6 +87,7 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
           ...of,
           ...(campaign && { campaign_id: campaign }),
           ...(reference.trim() && { reference: reference.trim() }),
+          ...(hasJourneys && { journey_id: reference.trim() }),
         }),
       );
       setMade(reward_link);
@@ -97,6 +101,7 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
           ...(campaign && { campaign }),
           ...(name.trim() && { name: name.trim() }),
           ...(by === 'list' ? { references } : { count: wanted }),
+          ...(hasJourneys && { references_are_journey_ids: true }),
         },
       });
       await client.invalidateQueries({ queryKey: JOBS_KEY });
@@ -144,6 +149,7 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
           <p>{t.checkLeft(formatNumber(-missing), missing === -1)}</p>
         )}
         {by === 'count' && <p className="hint">{t.checkNoReferences}</p>}
+        {hasJourneys && <p className="hint">{t.checkJourneys}</p>}
       </DialogForm>
     );
   }
@@ -274,6 +280,16 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
             </>
           )}
         </>
+      )}
+      {hasReferences && campaign !== '' && (
+        <div className="wide">
+          <CheckField
+            label={kind === 'one' ? t.isJourneyId : t.areJourneyIds}
+            checked={areJourneyIds}
+            onValue={changed(setJourneyIds)}
+          />
+          <p className="hint">{t.journeyIdsHint}</p>
+        </div>
       )}
       <p className="hint" role="status">
         {kind === 'many' &&

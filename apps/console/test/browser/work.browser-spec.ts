@@ -1543,6 +1543,11 @@ describe('an operator', () => {
     await page.getByText('Nothing was counted under this id').waitFor();
     expect(await button(page, 'Erase the journey…').count()).toBe(0);
     await button(page, 'Erase the customer…').waitFor();
+    // A recipient of the link job above, whose references are journey ids.
+    await page.getByLabel('Known as').selectOption('Journey');
+    await page.getByLabel('Id', { exact: true }).fill('customer-9');
+    await button(page, 'Find').click();
+    await page.getByText('Rows of link jobs: 1').waitFor();
     expect(await violations(page)).toEqual([]);
     await screenshot(page, 'erased');
   }, 120_000);

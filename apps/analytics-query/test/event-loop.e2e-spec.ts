@@ -197,7 +197,7 @@ const gets = (path: string, query: unknown): Call => ({
 const calls: [name: string, call: Call, status: number][] = [
   ['meta', { method: 'GET', path: 'meta' }, 200],
   ['meta?extended', { method: 'GET', path: 'meta?extended' }, 200],
-  ...['/', '/errors', '/docs-json', '/livez', '/readyz'].map((path): [string, Call, number] => [
+  ...['/', '/errors', '/docs-json', '/livez', '/readyz', '/metrics'].map((path): [string, Call, number] => [
     path,
     { method: 'GET', path },
     200,

@@ -76,8 +76,8 @@ describe('TrackingService', () => {
     app = await createApp({ name: 'links', env, module, logger });
     tracking = app.get(TrackingService);
   };
-  const metric = async (name: string): Promise<number> => {
-    const { values } = (await app.get(Registry).getSingleMetric(name)!.get()) as {
+  const metric = async (name: string, of = app): Promise<number> => {
+    const { values } = (await of.get(Registry).getSingleMetric(name)!.get()) as {
       values: { value: number }[];
     };
     return values.reduce((sum, { value }) => sum + value, 0);
@@ -456,8 +456,10 @@ describe('TrackingService', () => {
     try {
       await createTrackingStream(nats.url);
       await untilRelayed(database);
-      const stored = ids(await readEvents(nats.url));
-      expect(stored).toEqual(ids(sent));
+      // On a busy machine, the latest events are published from memory as well.
+      expect(new Set(ids(await readEvents(nats.url)))).toEqual(new Set(ids(sent)));
+      const relayed = await Promise.all([first, app].map((of) => metric('tracking_relayed_total', of)));
+      expect(relayed[0]! + relayed[1]!).toBeLessThanOrEqual(sent.length);
     } finally {
       await first.close();
     }

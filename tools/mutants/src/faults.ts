@@ -571,8 +571,8 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     file: 'apps/analytics-query/src/ingest/ingest.service.ts',
-    search: '!this.hasUpdatedStreams,',
-    replacement: 'true,',
+    search: '!this.hasUpdatedStreams)',
+    replacement: 'true)',
     spec: 'apps/analytics-query/test/ingest.e2e-spec.ts',
     test: 'keeps the settings of the replica that started last',
   },

@@ -34,7 +34,7 @@ describe('the pages of Documentation', () => {
     expect(paths).toEqual(
       expect.arrayContaining(['docs/quickstart.md', 'docs/webhooks.md', 'libs/client/README.md']),
     );
-    expect(new Set(paths).size).toBe(15);
+    expect(new Set(paths).size).toBe(16);
   });
 
   it.each(paths)('%s has only what the console shows', (path) => {

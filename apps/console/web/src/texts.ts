@@ -604,6 +604,7 @@ export const texts = {
       'api-keys': 'Choose and rotate keys',
       statements: 'Verify a statement',
       'link-jobs': 'Make many links',
+      'erase-a-person': 'Erase a person',
       'perk-collections': 'Perk collections',
       boost: 'Boost',
       'gift-cards': 'Gift cards',

@@ -20,6 +20,7 @@ const PAGES: Record<keyof typeof t.names, () => Promise<{ default: string }>> = 
   webhooks: () => import('@docs/webhooks.md?raw'),
   'api-keys': () => import('@docs/api-keys.md?raw'),
   'link-jobs': () => import('@docs/link-jobs.md?raw'),
+  'erase-a-person': () => import('@docs/erase-a-person.md?raw'),
   statements: () => import('@docs/statements.md?raw'),
   'perk-collections': () => import('@docs/perk-collections.md?raw'),
   boost: () => import('@docs/boost.md?raw'),
@@ -35,7 +36,7 @@ const PAGES: Record<keyof typeof t.names, () => Promise<{ default: string }>> = 
 type PageName = keyof typeof PAGES;
 const GROUPS: Record<keyof typeof t.groups, PageName[]> = {
   start: ['quickstart', 'client'],
-  guides: ['webhooks', 'api-keys', 'statements', 'link-jobs'],
+  guides: ['webhooks', 'api-keys', 'statements', 'link-jobs', 'erase-a-person'],
   reference: [
     'perk-collections',
     'boost',

@@ -1774,7 +1774,6 @@ describe('keys and sessions', () => {
     await waitFor(
       async () => (await page.evaluate("fetch('/api/session').then(({ status }) => status)")) === 401,
       'the end of the session',
-      8_000,
     );
   }, 120_000);
 

@@ -112,7 +112,8 @@ export class BrowserStage {
   /** Number of reveal requests that pages have sent for a link. */
   revealsOf(token: string): number {
     return this.requests.filter(
-      ({ url, headers }) => url.endsWith('/reveal') && headers.authorization === `Bearer ${token}`,
+      ({ url, headers }) =>
+        new URL(url).pathname.endsWith('/reveal') && headers.authorization === `Bearer ${token}`,
     ).length;
   }
 

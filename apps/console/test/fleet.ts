@@ -18,6 +18,7 @@ import {
 import { freePort } from '@perkway/local-servers';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 export const ADMIN_KEY = testSecrets().adminKey;
 export const CONSOLE = 'http://console.perkway.test';
@@ -43,6 +44,16 @@ const fleetDatabase = (apps: DatabaseApp[]): Promise<TestDatabase> =>
       ),
     { template: ['fleet', ...apps].join(' ') },
   );
+
+/** Repeats a request that gets 503, as it does for a moment on a busy machine. */
+async function unlessBusy<T extends { status: number }>(send: () => PromiseLike<T>): Promise<T> {
+  let response = await send();
+  for (let left = 20; response.status === 503 && left > 0; left -= 1) {
+    await sleep(500);
+    response = await send();
+  }
+  return response;
+}
 
 /** The console and the other apps that a test needs, as deployed. */
 export class Fleet {
@@ -94,10 +105,10 @@ export class Fleet {
   /** Creates an account with a key. */
   async anAccount(role = 'USER'): Promise<{ account: string; keyId: string; key: string }> {
     const account = `account-${randomBytes(4).toString('hex')}`;
-    await this.admin('token-issuer')
-      .put(`/admin/accounts/${account}`)
-      .send({ name: `Name of ${account}` });
-    const { body } = await this.admin('token-issuer').post(`/admin/accounts/${account}/keys`).send({ role });
+    const admin = this.admin('token-issuer');
+    const path = `/admin/accounts/${account}`;
+    await unlessBusy(() => admin.put(path).send({ name: `Name of ${account}` }));
+    const { body } = await unlessBusy(() => admin.post(`${path}/keys`).send({ role }));
     if (!isRecord(body) || typeof body.key !== 'string') throw new Error('could not create a key');
     return { account, keyId: String(body.id), key: body.key };
   }
@@ -109,7 +120,9 @@ export class Fleet {
 
   /** Signs in and returns the session cookie. */
   async signIn(apiKey: string, console: { url: string } = this.console): Promise<string> {
-    const response = await this.page(undefined, console).post('/api/session').send({ apiKey }).expect(200);
+    const page = this.page(undefined, console);
+    const response = await unlessBusy(() => page.post('/api/session').send({ apiKey }));
+    if (response.status !== 200) throw new Error(`signing in returned ${response.status}: ${response.text}`);
     return cookieOf(response);
   }
 

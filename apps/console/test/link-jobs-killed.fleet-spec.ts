@@ -1,6 +1,7 @@
 import { AppProcess, BundledApp, waitFor } from '@perkway/testing';
 import { freePort } from '@perkway/local-servers';
 import { randomUUID } from 'node:crypto';
+import pg from 'pg';
 import { ADMIN_KEY, Fleet } from './fleet';
 
 /** Fewer than the maximum of 10,000, to save time. */
@@ -70,11 +71,23 @@ describe('a job of many links', () => {
       const linksNoted = () => numberOf('link_job_rows where job_id = $1 and link_id is not null', made.id);
       for (let killed = 0; killed < KILLS; killed += 1) {
         const before = await linksMade();
-        await waitFor(async () => (await linksMade()) > before + 10, 'links that are not recorded yet');
-        await console.kill('SIGKILL');
-        // Killed within a batch: its links are requested again with the same idempotency keys.
-        expect(await linksMade()).toBeGreaterThan(await linksNoted());
-        expect(await linksMade()).toBeLessThan(LINKS);
+        const lock = new pg.Client(fleet.database.url);
+        await lock.connect();
+        try {
+          // Until the kill, no link can be recorded.
+          await lock.query('begin; lock table link_job_rows in share mode');
+          await waitFor(async () => (await linksMade()) > before + 10, 'links that are not recorded yet');
+          await console.kill('SIGKILL');
+          // Killed within a batch: its links are requested again with the same idempotency keys.
+          expect(await linksMade()).toBeGreaterThan(await linksNoted());
+          expect(await linksMade()).toBeLessThan(LINKS);
+          // Postgres would finish the statement of the killed process.
+          await fleet.database.query(
+            `select pg_terminate_backend(pid) from pg_locks where relation = 'link_job_rows'::regclass and not granted`,
+          );
+        } finally {
+          await lock.end();
+        }
         // Expire the lease of the killed process.
         await fleet.database.query('update link_jobs set leased_until = now() where id = $1', [made.id]);
         console = await start();

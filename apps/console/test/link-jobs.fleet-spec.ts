@@ -41,7 +41,7 @@ describe('link jobs', () => {
     await waitFor(
       async () => (await page.get(`/api/link-jobs/${id}`)).body.state === state,
       `the job to be ${state}`,
-      25_000,
+      120_000,
     );
     return (await page.get(`/api/link-jobs/${id}`).expect(200)).body;
   };

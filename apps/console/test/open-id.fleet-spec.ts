@@ -86,7 +86,6 @@ describe('signing in through OpenID Connect', () => {
     await waitFor(
       async () => void (await fleet.page(session).get('/api/session').expect(401)),
       'the end of the session',
-      5_000,
     );
     await tokenWith().expect(401);
   });

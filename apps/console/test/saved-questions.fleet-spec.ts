@@ -70,13 +70,13 @@ describe('saved questions', () => {
 
   it('are at most 100 for an account, however many are saved at once', async () => {
     const { page, names } = await aPage();
+    const save = (nth: number) => page.post(PATH).send({ name: `question ${nth}`, question });
+    // More at once than connections to the database would wait too long on a busy machine.
+    for (let nth = 0; nth < 95; nth += 1) await save(nth).expect(200);
     const statuses = await Promise.all(
-      Array.from({ length: 105 }, async (_, nth) => {
-        const { status } = await page.post(PATH).send({ name: `question ${nth}`, question });
-        return status;
-      }),
+      Array.from({ length: 10 }, async (_, more) => (await save(95 + more)).status),
     );
-    expect(statuses.filter((status) => status === 200)).toHaveLength(100);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(5);
     expect(statuses.filter((status) => status === 409)).toHaveLength(5);
     const [known] = await names();
     await page.post(PATH).send({ name: known, question: 'cube=perk_views' }).expect(200);

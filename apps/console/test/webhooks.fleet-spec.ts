@@ -109,10 +109,11 @@ describe('webhooks and events', () => {
     await page.get(`/api/events/events/${id}`).expect(200, body.data[0]);
 
     const deliveries = async () => (await page.get(`${WEBHOOKS}/all/deliveries`).expect(200)).body.data;
-    await waitFor(async () => (await deliveries())[0]?.attempts === 1, 'the first attempt');
+    await waitFor(async () => (await deliveries())[0]?.attempts >= 1, 'the first attempt');
     expect(await deliveries()).toMatchObject([{ event_id: id, state: 'pending', last_status: null }]);
+    const [{ attempts }] = await deliveries();
     await page.post(`${WEBHOOKS}/all/deliveries/${id}/retry`).expect(202);
-    await waitFor(async () => (await deliveries())[0].attempts === 2, 'the second attempt');
+    await waitFor(async () => (await deliveries())[0].attempts > attempts, 'another attempt');
     const from = new Date(Date.now() - 60_000).toISOString();
     expect((await page.post(`${WEBHOOKS}/all/replay`).send({ from }).expect(202)).body).toEqual({
       events: 1,

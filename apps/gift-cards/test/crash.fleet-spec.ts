@@ -77,6 +77,13 @@ class Client {
   }
 }
 
+const linksOf = (clients: Client[]): number => clients.reduce((sum, { given }) => sum + given.length, 0);
+/** Waits until the clients have enough further links for `expectLinksToWork`. */
+const moreLinks = (clients: Client[]): Promise<void> => {
+  const before = linksOf(clients);
+  return waitFor(() => linksOf(clients) >= before + 100, 'more links', 120_000);
+};
+
 /** Expects that every acknowledged link exists, works as its state says, and has a card of its own. */
 async function expectLinksToWork(gift: GiftCards, pool: string, clients: Client[], url: string) {
   const given = clients.flatMap((client) => client.given);
@@ -136,23 +143,25 @@ describe('crashes', () => {
         () => new Client(gift, pool, () => oneOf(replicas).url),
       );
       const end = Date.now() + SECONDS * 1_000;
-      const isOver = () => Date.now() > end;
-      const running = clients.map((client) => client.run(isOver));
+      let isOver = false;
+      const running = clients.map((client) => client.run(() => isOver));
       let kills = 0;
-      while (!isOver()) {
+      // On a busy machine, the kills take longer.
+      while (Date.now() < end || kills <= SECONDS / 2) {
         await sleep(1_000 / PROCESSES + Math.random() * 300);
         const victim = Math.floor(Math.random() * PROCESSES);
         await replicas[victim]!.kill('SIGKILL');
         kills += 1;
         replicas[victim] = await spawn();
       }
+      await moreLinks(clients);
+      isOver = true;
       // Clients still waiting for a response get it from the running replicas.
       await Promise.all(running);
-      expect(kills).toBeGreaterThan(SECONDS / 2);
       await expectLinksToWork(gift, pool, clients, gift.app.url);
       await Promise.all(replicas.map((replica) => replica.kill('SIGKILL')));
     },
-    120_000 + SECONDS * 3_000,
+    300_000 + SECONDS * 3_000,
   );
 
   it('between a reservation and its response keep a full limit exact', async () => {
@@ -241,7 +250,7 @@ describe('crashes', () => {
     const options = dataSourceOptions(proxy.through(gift.database.url), 'test', 1) as { extra: object };
     const dataSource = new DataSource({
       ...options,
-      extra: { ...options.extra, query_timeout: 300 },
+      extra: { ...options.extra, query_timeout: 3_000 },
     } as ConstructorParameters<typeof DataSource>[0]);
     await dataSource.initialize();
     try {
@@ -252,7 +261,11 @@ describe('crashes', () => {
       proxy.thaw();
       const id = randomUUID();
       await waitFor(
-        async () => void (await dataSource.query('insert into pools (id, owner) values ($1, $2)', [id, 'x'])),
+        async () =>
+          void (await dataSource.query(
+            'insert into pools (id, owner) values ($1, $2) on conflict do nothing',
+            [id, 'x'],
+          )),
         'a working connection',
       );
       expect(await gift.database.query('select id from pools where id = $1', [id])).toEqual([{ id }]);
@@ -283,7 +296,7 @@ describe('crashes', () => {
       await expect(gift.reveal(clients[0]!.given[0]!.link.token)).rejects.toThrow('refused');
       await gift.database.server!.start();
     }
-    await sleep(1_500);
+    await moreLinks(clients);
     isOver = true;
     await Promise.all(running);
     expect(clients.reduce((sum, { unavailable }) => sum + unavailable, 0)).toBeGreaterThan(0);

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   auditFleet,
   checkPromises,
+  LateError,
   Load,
   reconcileAll,
   seededRandom,
@@ -133,7 +134,7 @@ try {
   process.exitCode = await run(readOptions());
 } catch (error) {
   process.stderr.write(`The run failed: ${(error as Error).stack}\n`);
-  process.exitCode = 2;
+  process.exitCode = error instanceof LateError ? 3 : 2;
 }
 // Exit without waiting for pending timers.
 process.exit();

@@ -22,7 +22,7 @@ export interface Stack {
 /** A reason to stop the journey. The message is a sentence for the user. */
 export class DemoError extends Error {}
 
-const TIMEOUT_MS = 10_000;
+const TIMEOUT_MS = 60_000;
 /** Customers use a browser; anything else counts as a bot. */
 const BROWSER = {
   'User-Agent': 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:145.0) Gecko/20100101 Firefox/145.0',
@@ -30,7 +30,7 @@ const BROWSER = {
 /** Teaser and reward pixels of a campaign share a budget of one view per second and source address. */
 const PIXEL_BUDGET_MS = 1_100;
 const WEBHOOK = 'demo';
-const DELIVERY_LIMIT_MS = 10_000;
+const DELIVERY_LIMIT_MS = 60_000;
 const DELIVERY_POLL_MS = 250;
 
 /** A request of the browser. */

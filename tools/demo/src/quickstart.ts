@@ -20,6 +20,10 @@ const PAGES = ['docs/quickstart.md', 'docs/webhooks.md'];
 const DELIVERED = /^heard of reward_link\.revealed: reward_link\/\S+ of (quickstart-\S+)$/m;
 const MEASURES = ['journeys', 'teaser_viewers', 'clickers', 'converters', 'gift_recipients', 'gift_openers'];
 
+/** Repeats the query of a block, because a busy machine counts later. */
+const untilCounted = (block: string): string =>
+  `for attempt in 1 2 3 4 5 6; do\n${block}grep -Eq '":"0"|"data":\\[\\]' results.json || break\ndone\n`;
+
 /** Fills in what a reader sets: the key, the addresses, and where the receiver listens. */
 async function readCommands(): Promise<string[]> {
   const { hosts, accounts } = readStack(resolve(process.env.STACK_FILE || '.local/stack.json'));
@@ -30,7 +34,8 @@ async function readCommands(): Promise<string[]> {
         .replaceAll(/https:\/\/(\w+)\.perkway\.example/g, (_, host: keyof typeof hosts) => hosts[host]!)
         .replaceAll('your-user-key', accounts[0]!.userKey)
         .replaceAll('https://your-receiver.example', `http://127.0.0.1:${port}`)
-        .replaceAll('PORT=3000', `PORT=${port}`),
+        .replaceAll('PORT=3000', `PORT=${port}`)
+        .replace(/^sleep 5\n.*/s, untilCounted),
     ),
   );
 }
@@ -59,7 +64,7 @@ type FeedPage = { data: { data: { journey_id?: string } }[] };
 /** Returns what failed or is missing. */
 function findProblem(code: number | null, output: string): string | undefined {
   if (code !== 0) return `a command of ${PAGES.join(' or ')} exited with ${code}`;
-  const response = /^\{"query":.*$/m.exec(output)?.[0];
+  const response = [...output.matchAll(/^\{"query":.*$/gm)].at(-1)?.[0];
   const [row] = response ? (JSON.parse(response) as { data: Record<string, string>[] }).data : [];
   const missing = MEASURES.filter((name) => !(Number(row?.[`campaign_funnel.${name}`]) >= 1));
   if (missing.length > 0) return `analytics has not counted: ${missing.join(', ')}`;

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { AppName } from '@perkway/domain';
 import { exchange } from './exchange.js';
 import { judge } from './judge.js';
@@ -34,6 +35,9 @@ export interface Options {
 const MAX_FINDINGS = 25;
 /** Maximum attempts to shrink a failing request. */
 const MAX_SHRINKS = 150;
+/** A busy machine answers 503 with Retry-After for a moment; only one that stays is a finding. */
+const MAX_RESENDS = 3;
+const RESEND_AFTER_MS = 1_000;
 
 /**
  * Sends generated requests to one host and shrinks the request of each distinct finding. The same seed sends the same
@@ -44,12 +48,21 @@ export async function fuzzApp(app: AppName, url: URL, target: Target, options: O
   const outcome: Outcome = { app, sent: 0, statuses: new Map(), slowestMs: 0, neverServed, findings: [] };
   const requests = requestsFor(target);
   const perWorker = Math.ceil(options.requests / options.concurrency);
-  const send = async (request: FuzzRequest): Promise<string | undefined> => {
+  const send = async (request: FuzzRequest, resends = MAX_RESENDS): Promise<string | undefined> => {
     const started = performance.now();
     const response = await exchange(url, request, options.deadlineMs);
     outcome.slowestMs = Math.max(outcome.slowestMs, performance.now() - started);
     const group = typeof response === 'string' ? 0 : Math.floor(response.status / 100);
     outcome.statuses.set(group, (outcome.statuses.get(group) ?? 0) + 1);
+    if (
+      typeof response !== 'string' &&
+      response.status === 503 &&
+      response.headers.has('retry-after') &&
+      resends > 0
+    ) {
+      await sleep(RESEND_AFTER_MS);
+      return send(request, resends - 1);
+    }
     if (group === 2 || group === 3) neverServed.delete(request.operation?.name ?? '');
     const fault = judge(app, request, response);
     return fault && `${request.operation?.name ?? 'other'}: ${fault}`;

@@ -43,7 +43,7 @@ export interface Progress {
 export type RunningStack = Omit<StackFile, 'pids' | 'dataDir' | 'logDir'>;
 
 const MIGRATION_LIMIT_MS = 300_000;
-const READY_LIMIT_MS = 60_000;
+const READY_LIMIT_MS = 180_000;
 const READY_POLL_MS = 100;
 /** Starting Node takes about a second of CPU time, so more would only slow each other down. */
 const CONCURRENT_MIGRATIONS = 2;

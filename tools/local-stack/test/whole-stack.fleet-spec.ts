@@ -28,6 +28,7 @@ import type { StackFile } from '@perkway/fleet';
  */
 const REPOSITORY = resolve(__dirname, '../../..');
 const APPS = ['perks', 'token-issuer'];
+const READY_WITHIN_MS = 180_000;
 
 const MAIN = `
 import { createServer } from 'node:http';
@@ -124,7 +125,11 @@ function start(env: Record<string, string> = {}, args: string[] = []): NodeProce
 }
 async function startAndWait(env: Record<string, string> = {}, args: string[] = []): Promise<NodeProcess> {
   const run = start(env, args);
-  await run.until(() => existsSync(stackFile()) && run.output.includes('Ready after'), 'readiness');
+  await run.until(
+    () => existsSync(stackFile()) && run.output.includes('Ready after'),
+    'readiness',
+    READY_WITHIN_MS,
+  );
   return run;
 }
 async function refusal(run: NodeProcess): Promise<string> {
@@ -132,7 +137,7 @@ async function refusal(run: NodeProcess): Promise<string> {
   return run.output;
 }
 
-jest.setTimeout(120_000);
+jest.setTimeout(600_000);
 
 it('starts, restarts processes that die, survives its own death, and stops without a trace', async () => {
   let run = await startAndWait();
@@ -257,7 +262,8 @@ it('runs beside a second stack started at the same time, each with its own stack
   const unnamed = (port: number) => start({ PORT_BASE: String(port), STACK_FILE: '', DATA_DIR: '' });
   rmSync(join(workspace, 'dist'), { recursive: true, force: true });
   const runs = [unnamed(first), unnamed(second)];
-  for (const run of runs) await run.until(() => run.output.includes('Ready after'), 'readiness');
+  for (const run of runs)
+    await run.until(() => run.output.includes('Ready after'), 'readiness', READY_WITHIN_MS);
 
   const files = readdirSync(join(workspace, '.local')).filter((name) => /^stack.*json$/.test(name));
   const taken = files.find((name) => name !== 'stack.json')!;

@@ -14,15 +14,15 @@ import { PORT_OWNERS, portOf, type StackFile } from '@perkway/fleet';
 import { isAlive, isPortFree } from '@perkway/local-servers';
 import { LocalStack } from '@perkway/test-fleet';
 
-const START_LIMIT_MS = 120_000;
+const START_LIMIT_MS = 400_000;
 const STOP_LIMIT_MS = 30_000;
 
 const COMMANDS = (stackFile: string) => [
-  { command: 'npm run demo', limitMs: 60_000, args: ['tools/demo/src/main.ts'] },
-  { command: 'npm run quickstart', limitMs: 60_000, args: ['tools/demo/src/quickstart.ts'] },
+  { command: 'npm run demo', limitMs: 300_000, args: ['tools/demo/src/main.ts'] },
+  { command: 'npm run quickstart', limitMs: 300_000, args: ['tools/demo/src/quickstart.ts'] },
   {
     command: 'npm run fuzz',
-    limitMs: 400_000,
+    limitMs: 1_200_000,
     args: ['tools/fuzz/src/main.ts', '--profile', 'ci', '--stack', stackFile],
   },
 ];

@@ -109,17 +109,35 @@ export class BrowserStage {
     return `${this.url}/${query}#${token}`;
   }
 
+  /** Number of reveal requests that pages have sent for a link. */
+  revealsOf(token: string): number {
+    return this.requests.filter(
+      ({ url, headers }) =>
+        new URL(url).pathname.endsWith('/reveal') && headers.authorization === `Bearer ${token}`,
+    ).length;
+  }
+
   /** Opens a link and waits for the expected state. */
   async open(context: BrowserContext, token: string, state: State, query = ''): Promise<Page> {
     const page = await context.newPage();
-    await page.goto(this.linkTo(token, query));
-    await untilState(page, state);
+    await this.show(page, token, state, query);
     return page;
+  }
+
+  /** Opens a link in a page. On a busy machine, the fake gift-cards app may respond too late for the page: tries again. */
+  async show(page: Page, token: string, state: State, query = ''): Promise<void> {
+    await page.goto(this.linkTo(token, query));
+    for (;;) {
+      await untilTrue(page, `${isIn(state)} || ${isIn('unreachable')}`, `the state ${state}`);
+      if (await page.evaluate(isIn(state))) return;
+      await page.click('[data-retry]');
+    }
   }
 }
 
-export const untilState = (page: Page, state: State): Promise<void> =>
-  untilTrue(page, `document.querySelector('main[data-state="${state}"]')`, `the state ${state}`);
+const isIn = (state: State): string => `document.querySelector('main[data-state="${state}"]') !== null`;
+export const untilState = (page: Page, state: State, deadlineMs?: number): Promise<void> =>
+  untilTrue(page, isIn(state), `the state ${state}`, deadlineMs);
 
 /** Waits until no animation runs. */
 export async function untilStill(page: Page): Promise<void> {

@@ -194,7 +194,7 @@ async function keepsShowing<T>(page: Page, path: string, read: (shown: Shown) =>
   await waitFor(
     async () => isDeepStrictEqual((seen = read(await readScreen(page))), expected),
     path,
-    15_000,
+    60_000,
   ).catch(() => undefined);
   // The path is part of the difference, to name the screen.
   const failed = isDeepStrictEqual(seen, expected) ? '' : path;
@@ -1216,7 +1216,7 @@ it.each(SEEDS)(
       await context.close();
     }
   },
-  240_000,
+  1_200_000,
 );
 
 it('shows what became of the links of each job', async () => {

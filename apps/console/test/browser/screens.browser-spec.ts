@@ -114,7 +114,7 @@ describe.each([
       }
     }
     await context.close();
-  }, 300_000);
+  }, 1_200_000);
 
   it('the menu leads to every screen', async () => {
     const context = await stage.window();

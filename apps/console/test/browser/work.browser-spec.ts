@@ -91,6 +91,8 @@ describe('a marketing manager', () => {
     const best = page.getByRole('table', { name: 'By perk' }).getByRole('row').nth(1);
     await best.filter({ hasText: 'Harbour offer 3' }).waitFor();
     expect(await best.innerText()).toContain('15');
+    // Cards that load above would move the button.
+    await untilShown(page);
     expect(await downloaded(page, button(page, 'Perks as CSV').click())).toEqual([
       'Perk,Perk id,Views,Clicks,Clicks with bots,Clicked,Converted,Value',
       'Harbour offer 3,Harbour-perk-3,0,15,15,15,0,',
@@ -1068,13 +1070,16 @@ describe('an operator', () => {
     const [silent, quiet] = [await aSilentAccount(), (await anAccountWithLinks(8, 5)).account];
     const page = await stage.signIn(context, ADMIN_KEY);
     await page.getByRole('heading', { level: 1, name: 'Operations' }).waitFor();
-    await page.locator('[data-findings]').waitFor();
-    // This fleet has neither `links` nor a page that the console knows.
-    const alarms = (await page.locator('.alarms li').allInnerTexts()).map((text) =>
-      text.replaceAll(/\s+/g, ' '),
-    );
-    const [first, second, ...others] = alarms;
-    expect(first).toBe('Critical Links and allocation-page are down');
+    let alarms: string[] = [];
+    // An app that responds too late on a busy machine is reported as down.
+    await waitFor(async () => {
+      await page.reload();
+      await page.locator('[data-findings]').waitFor();
+      alarms = (await page.locator('.alarms li').allInnerTexts()).map((text) => text.replaceAll(/\s+/g, ' '));
+      // This fleet has neither `links` nor a page that the console knows.
+      expect(alarms[0]).toBe('Critical Links and allocation-page are down');
+    }, 'the alarms');
+    const [, second, ...others] = alarms;
     expect(second).toMatch(new RegExp(`^Critical .*${silent} has no more events$`));
     for (const alarm of [
       /^Critical \d+ card values? (has run out or lasts|have run out or last) under 3 days$/,
@@ -1226,8 +1231,13 @@ describe('an operator', () => {
   it('sees every app and consumer with numbers, and what limits are for', async () => {
     const page = await stage.signIn(context, ADMIN_KEY, '/health');
     await page.getByRole('table', { name: 'Apps' }).waitFor();
-    expect((await rowsOf(page, 'Apps')).map((row) => row.split(' ').slice(0, 2).join(' '))).toEqual(
-      expect.arrayContaining(['analytics-ingest Up', 'analytics-query Up', 'console Up', 'events Up']),
+    // An app that responds too late on a busy machine is reported as down until the next refresh.
+    await waitFor(
+      async () =>
+        expect((await rowsOf(page, 'Apps')).map((row) => row.split(' ').slice(0, 2).join(' '))).toEqual(
+          expect.arrayContaining(['analytics-ingest Up', 'analytics-query Up', 'console Up', 'events Up']),
+        ),
+      'all apps to be up',
     );
     const consumers = await rowsOf(page, 'Consumers of the event stream');
     expect(consumers).toEqual([
@@ -1774,7 +1784,6 @@ describe('keys and sessions', () => {
     await waitFor(
       async () => (await page.evaluate("fetch('/api/session').then(({ status }) => status)")) === 401,
       'the end of the session',
-      8_000,
     );
   }, 120_000);
 

@@ -392,12 +392,12 @@ it('does not restore what another replica is erasing from the same row', async (
   const [, , , , link] = eventsOf(account, NAME);
   await stack.publisher.events(link!);
   await untilStored(account, 1);
-  const other = new pg.Client({ connectionString: stack.database.url });
+  const other = new pg.Client({ connectionString: stack.database.urls.admin });
   open.push({ close: () => other.end() });
   await other.connect();
   await other.query('begin');
   await other.query(
-    `update tracking_events set journey_id = 'erased-1', reference = null where account_id = $1`,
+    `update analytics.tracking_events set journey_id = 'erased-1', reference = null where account_id = $1`,
     [account],
   );
   const erased = erase({ account, kind: 'customer_id', value: MAIL });

@@ -66,9 +66,9 @@ describe('a client that disconnects', () => {
           `select from pg_stat_activity where datname = current_database() and application_name = 'analytics-query-reader' and wait_event_type = 'Lock'`,
         )
       ).length;
-    const locker = new pg.Client(stack.database.url);
+    const locker = new pg.Client(stack.database.urls.admin);
     await locker.connect();
-    await locker.query('begin; lock table tracking_events in access exclusive mode');
+    await locker.query('begin; lock table analytics.tracking_events in access exclusive mode');
     const { token } = stack.as(account);
     const query = encodeURIComponent(JSON.stringify({ measures: ['perk_clicks.count'] }));
     // Closed before the response.
@@ -94,9 +94,9 @@ describe('equal concurrent queries', () => {
     const account = anAccountId();
     await stack.publisher.events(click(account));
     await waitFor(async () => expect(await stack.as(account).count('perk_clicks.count')).toBe(1), '1 event');
-    const locker = new pg.Client(stack.database.url);
+    const locker = new pg.Client(stack.database.urls.admin);
     await locker.connect();
-    await locker.query('begin; lock table tracking_events in access exclusive mode');
+    await locker.query('begin; lock table analytics.tracking_events in access exclusive mode');
     let arrived = 0;
     stack.app.app.getHttpServer().on('request', () => (arrived += 1));
     const requested = Array.from({ length: 20 }, () =>
@@ -172,7 +172,8 @@ describe('dry-run queries', () => {
 });
 
 describe('three accounts that query at the same time', () => {
-  onOnePostgres('wait neither for the connections nor for the cooldown of each other', async () => {
+  /** Returns false without a verdict if the machine was too slow for the times below. */
+  const query = async (): Promise<boolean> => {
     const shared = await analyticsStack({ READER_POOL_SIZE: '6', QUERY_CONCURRENCY: '6' });
     const [heavy, other, active] = [anAccountId(), anAccountId(), anAccountId()];
     const read = (account: string, dimension: string) =>
@@ -213,21 +214,35 @@ describe('three accounts that query at the same time', () => {
       // The second request uses no database, so it is certainly a small query.
       for (let call = 0; call < 3; call += 1)
         expect((await shared.as(active).get('/cubejs-api/v1/meta')).status).toBe(200);
-      requested.push(read(other, 'journey_id'));
-      // Long enough to make this a heavy query, but too short for a cooldown.
+      const sentAt = performance.now();
+      let blockedMs = 0;
+      const ofOther = read(other, 'journey_id').finally(() => (blockedMs = performance.now() - sentAt));
+      requested.push(ofOther);
+      // Long enough to make this a heavy query, but too short for a cooldown, which follows 1 s of heavy queries.
       await untilBlocked(4, 0.05);
+      const cooledFrom = performance.now();
       await blocker.query('rollback');
       for (const { status } of await Promise.all(requested)) expect(status).toBe(200);
 
       let isCooling = true;
       const cooling = read(heavy, 'journey_id').finally(() => (isCooling = false));
       for (let call = 0; call < 3; call += 1) expect((await read(other, 'journey_id')).status).toBe(200);
-      expect(isCooling).toBe(true);
+      const wasCooling = isCooling;
+      // The cooldown of the heavy account takes 5 s.
+      const isInTime = blockedMs < 900 && performance.now() - cooledFrom < 4_500;
       expect((await cooling).status).toBe(200);
+      if (isInTime) expect(wasCooling).toBe(true);
+      return isInTime;
     } finally {
       await blocker.end();
       await shared.close();
     }
+  };
+
+  onOnePostgres('wait neither for the connections nor for the cooldown of each other', async () => {
+    let isInTime = false;
+    for (let attempt = 1; !isInTime && attempt <= 5; attempt += 1) isInTime = await query();
+    expect(isInTime).toBe(true);
   });
 });
 

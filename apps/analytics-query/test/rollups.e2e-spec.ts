@@ -650,7 +650,7 @@ describe('the shared lock of writers', () => {
       );
     }
     const stack = await analyticsStack(SETTINGS, async () => database);
-    const blocker = new pg.Client({ connectionString: database.url });
+    const blocker = new pg.Client({ connectionString: database.urls.admin });
     try {
       const account = anAccountId();
       // Wait until the app's own first refresh is over.
@@ -661,7 +661,7 @@ describe('the shared lock of writers', () => {
         expect(closed).toBe(true);
       }, 'the first refresh');
       await blocker.connect();
-      await blocker.query('begin; lock table campaign_names in access exclusive mode');
+      await blocker.query('begin; lock table analytics.campaign_names in access exclusive mode');
       await stack.publisher.events(
         click(account),
         event({ type: 'campaign_named', account, campaign: 'spring', name: 'Spring' }),

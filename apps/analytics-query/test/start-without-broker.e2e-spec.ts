@@ -18,7 +18,7 @@ it('starts without the broker and token-issuer, responds with 503, and recovers 
   const key = signingKey('k1');
   const account = anAccountId();
   const analytics = new Analytics(app.url, tokenFor(account, key));
-  expect((await http(app).get('/readyz')).status).toBe(200);
+  await waitFor(async () => expect((await http(app).get('/readyz')).status).toBe(200), 'readiness');
   const { status, body, headers } = await analytics.load({ measures: ['perk_clicks.count'] });
   expect({ status, body }).toEqual({
     status: 503,
@@ -30,6 +30,6 @@ it('starts without the broker and token-issuer, responds with 503, and recovers 
   const issuer = await fakeTokenIssuer(nats.url, () => [key]);
   const publisher = await Publisher.connect(nats.url);
   await publisher.events(click(account));
-  await waitFor(async () => expect(await analytics.count('perk_clicks.count')).toBe(1), '1 event', 15_000);
+  await waitFor(async () => expect(await analytics.count('perk_clicks.count')).toBe(1), '1 event');
   await closeAll(publisher, issuer, app, database, nats);
 });

@@ -350,7 +350,7 @@ describe('dead letters', () => {
     });
     await publisher.events(view);
     await publisher.publish('no json {');
-    await waitFor(async () => expect(await list()).toHaveLength(2), 'two dead letters', 20_000);
+    await waitFor(async () => expect(await list()).toHaveLength(2), 'two dead letters');
     expect(await list()).toEqual([
       expect.objectContaining({ number: 1, reason: 'rejected by the database: 23514' }),
       expect.objectContaining({ number: 2, reason: 'the message is not valid JSON', bytes: 9 }),
@@ -373,7 +373,6 @@ describe('dead letters', () => {
     await waitFor(
       async () => expect(await list()).toEqual([expect.objectContaining({ number: 3, bytes: 9 })]),
       'the letter to come back',
-      20_000,
     );
   });
 

@@ -13,6 +13,7 @@ import {
   testEnvironment,
   testNats,
   trackedEvents,
+  untilRelayed,
   untilTracking,
   type FakeAccounts,
   type LaunchedApp,
@@ -120,11 +121,16 @@ export class BoostWorld {
     return pathname + search;
   }
 
-  /** Returns the events of a campaign, except its name. */
+  /**
+   * Returns the events of a campaign, except its name, in the order of their times. Waits for the outbox, because an event
+   * that the broker acknowledges late arrives through it.
+   */
   async counted<E extends TrackingEvent>(campaign: string): Promise<E[]> {
+    await untilRelayed(this.database);
     const events = await trackedEvents(this.nats.url);
-    return events.filter(
+    const counted = events.filter(
       (event) => 'campaign' in event && event.campaign === campaign && event.type !== 'campaign_named',
     ) as E[];
+    return counted.sort((one, other) => one.at - other.at);
   }
 }

@@ -204,12 +204,14 @@ describe('customer journey', () => {
     beforeAll(() => world.accounts.add(site));
 
     it('classifies views and conversions by their user agent', async () => {
-      stopClock();
+      const clock = stopClock();
       const json = { event: 'reward_view', journeyId: 'r-5', perkId: 'tea' };
       const view = await report(json, { 'user-agent': GOOGLEBOT }, `/track/${campaign}?utm_source=app`);
       expect([view.status, view.body]).toEqual([202, { journeyId: 'r-5' }]);
       await report({ event: 'conversion', externalId: 'order-1' }, { 'user-agent': GOOGLEBOT }).expect(202);
+      clock.advance(1);
       await report({ event: 'conversion', value: null, currency: null }).expect(202);
+      clock.advance(1);
       await track({ event: 'conversion', externalId: 'order-1' });
       const bot = { class: 'bot', reason: 'user-agent:googlebot' };
       expect(await world.counted(campaign)).toEqual([

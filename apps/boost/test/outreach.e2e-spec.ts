@@ -251,7 +251,7 @@ describe('outreach', () => {
         expect([gone.status, problem(gone).code]).toEqual([404, 'PERK_NOT_FOUND']);
       }, '404 for a deleted perk');
       expect(await clicks()).toHaveLength(2);
-    }, 15_000);
+    });
   });
 
   describe('pixels', () => {

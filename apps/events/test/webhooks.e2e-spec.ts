@@ -389,17 +389,21 @@ describe('deliveries', () => {
   it('are attempted at once when they are retried', async () => {
     const { key, event, succeed } = await aFailingWebhook();
     await waitFor(
-      async () => expect((await deliveriesOf(key, 'a'))[0]).toMatchObject({ attempts: 1 }),
+      async () => expect((await deliveriesOf(key, 'a'))[0]!.attempts).toBeGreaterThan(0),
       'the failure',
+    );
+    // So that only the request can lead to another attempt.
+    await world.database.query(
+      `update deliveries set next_attempt_at = now() + interval '1 day' where event_id = $1`,
+      [event.id],
     );
     succeed();
     await world.as(key).post(`/webhooks/a/deliveries/${event.id}/retry`).expect(202);
     await waitFor(
-      async () =>
-        expect((await deliveriesOf(key, 'a'))[0]).toMatchObject({ attempts: 2, state: 'delivered' }),
+      async () => expect((await deliveriesOf(key, 'a'))[0]).toMatchObject({ state: 'delivered' }),
       'the success',
-      4_000,
     );
+    expect((await deliveriesOf(key, 'a'))[0]!.attempts).toBeGreaterThanOrEqual(2);
     const { body } = await world.as(key).post('/webhooks/a/deliveries/none/retry').expect(404);
     expect(body.code).toBe('EVENT_NOT_FOUND');
     await world.as(key).post('/webhooks/a/deliveries/%00/retry').expect(400);
@@ -410,7 +414,7 @@ describe('deliveries', () => {
     await world.put(key, 'a', { url: hanging.url });
     const events = Array.from({ length: 60 }, () => anEvent());
     await world.store(key, ...events);
-    await waitFor(() => hanging.ids().length === 16, 'as many attempts as a webhook may have');
+    await waitFor(() => hanging.ids().length >= 16, 'as many attempts as a webhook may have');
     const attempted = hanging.ids();
     // While an attempt is running, the list shows when it was due, not when its lease ends.
     for (const { event_id, next_attempt_at } of await deliveriesOf(key, 'a', '?state=pending'))
@@ -418,13 +422,14 @@ describe('deliveries', () => {
     const waiting = events.find(({ id }) => !attempted.includes(id))!;
     await world.as(key).post(`/webhooks/a/deliveries/${waiting.id}/retry`).expect(202);
     await world.as(key).post('/webhooks/a/ping').expect(202);
-    await waitFor(() => hanging.ids().length === 18, 'the retry and the ping', 4_000);
-    const types = hanging.received.slice(16).map(({ body }) => JSON.parse(body).type);
+    // Sooner than the first attempts end, which is after 15 s.
+    await waitFor(() => hanging.ids().length >= 18, 'the retry and the ping', 12_000);
+    const types = hanging.received.slice(16, 18).map(({ body }) => JSON.parse(body).type);
     expect(types.sort()).toEqual(['perk.clicked', 'webhook.ping']);
-    expect(hanging.ids().slice(16)).toContain(waiting.id);
+    expect(hanging.ids().slice(16, 18)).toContain(waiting.id);
     // Four such attempts run at once; more wait for the first ones.
     for (let ping = 0; ping < 6; ping++) await world.as(key).post('/webhooks/a/ping').expect(202);
-    await waitFor(() => hanging.ids().length === 20, 'two more');
+    await waitFor(() => hanging.ids().length >= 20, 'two more');
     const [delivery] = await deliveriesOf(key, 'a');
     expect(delivery).toMatchObject({ type: 'webhook.ping', state: 'pending', attempts: 0 });
     await world.as(key).delete('/webhooks/a').expect(204);
@@ -483,7 +488,7 @@ describe('deliveries', () => {
     await world.put(key, 'a', { url: receiver.url, ordered: true });
     const events = Array.from({ length: 60 }, () => anEvent());
     await world.store(key, ...events);
-    await waitFor(() => receiver.ids().length >= events.length, 'all of them', 30_000);
+    await waitFor(() => receiver.ids().length >= events.length, 'all of them');
     expect(receiver.ids()).toEqual(events.map(({ id }) => id));
   });
 

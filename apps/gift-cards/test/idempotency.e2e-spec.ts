@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { RewardLinkEvent } from '@perkway/domain';
-import { trackedEvents, untilRelayed, waitFor } from '@perkway/testing';
+import { trackedEvents, untilRelayed, untilServed, waitFor } from '@perkway/testing';
 import {
   aBody,
   GiftCards,
@@ -38,11 +38,13 @@ describe('idempotency keys', () => {
       const options = { key: randomUUID(), body: aBody() };
       const responses = await Promise.all(
         Array.from({ length: 50 }, (_, index) =>
-          gift.generate(pool, {
-            ...options,
-            key: index % 3 ? options.key : options.key.toUpperCase(),
-            url: index % 2 ? replica.url : gift.app.url,
-          }),
+          untilServed(() =>
+            gift.generate(pool, {
+              ...options,
+              key: index % 3 ? options.key : options.key.toUpperCase(),
+              url: index % 2 ? replica.url : gift.app.url,
+            }),
+          ),
         ),
       );
       expect(new Set(responses.map(({ body }) => JSON.stringify(body))).size).toBe(1);
@@ -192,7 +194,7 @@ describe('idempotency keys', () => {
       { ...head, state: 'generated', id: expect.any(String), at: isoNow },
       { ...head, state: 'revealed', id: expect.any(String), at: isoNow },
     ]);
-    for (const { at } of events) expect(Math.abs(at - before)).toBeLessThan(10_000);
+    for (const { at } of events) expect(Math.abs(at - before)).toBeLessThan(60_000);
     expect(JSON.stringify(events)).not.toContain(token);
   });
 });

@@ -1,6 +1,6 @@
 import { audit } from '@perkway/audit';
 import { ERASE, type RewardLinkEvent } from '@perkway/domain';
-import { anErasure, aKey, http, rpcCaller, trackedEvents, untilRelayed } from '@perkway/testing';
+import { anErasure, aKey, http, rpcCaller, trackedEvents, untilRelayed, untilServed } from '@perkway/testing';
 import { randomUUID } from 'node:crypto';
 import type { RewardLink } from '../src/reward-links/issued-link.dto.js';
 import { aBody, EUR_25, GiftCards, inSeconds, type GenerateOptions, type Link } from './support.js';
@@ -127,7 +127,9 @@ describe('a replacement', () => {
   it('is one link for 200 requests at once', async () => {
     const pool = await gift.aPool(10);
     const original = await aRevealedLink(pool);
-    const replies = await Promise.all(Array.from({ length: 200 }, () => replace(original.id)));
+    const replies = await Promise.all(
+      Array.from({ length: 200 }, () => untilServed(() => replace(original.id))),
+    );
     expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([201]));
     expect(new Set(replies.map(({ link }) => link.id)).size).toBe(1);
     expect(replies.filter(({ headers }) => headers['idempotent-replayed'] === 'true')).toHaveLength(199);

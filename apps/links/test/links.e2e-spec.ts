@@ -46,7 +46,12 @@ describe('links', () => {
     const signer = createLinkSigner(parseKeyring(testSecrets().linkSigningKeys));
     return `/c/${signer.begin().token(signer.prepare({ ...target, ...of }))}`;
   };
-  const clicks = async () => (await trackedEvents(nats.url)) as PerkClickEvent[];
+  const inStream = async () => (await trackedEvents(nats.url)) as PerkClickEvent[];
+  /** Waits for the outbox, because a click that the broker acknowledges late arrives through it. */
+  const clicks = async () => {
+    await untilRelayed(database);
+    return inStream();
+  };
   const onlyClick = async () => {
     const [click, ...more] = await clicks();
     expect(more).toEqual([]);
@@ -315,11 +320,19 @@ describe('links', () => {
     offers.set(perk, OFFER);
     await database.server.kill();
     try {
-      expect((await send(path({ perk }))).status).toBe(302);
-      expect((await clicks()).filter((click) => click.perk === perk)).toHaveLength(1);
+      const untilRedirected = (link: string, to = links) =>
+        waitFor(
+          async () => expect((await send(link, { to })).status).toBe(302),
+          'the offer of the catalogue',
+        );
+      await untilRedirected(path({ perk }));
+      await waitFor(
+        async () => expect((await inStream()).filter((click) => click.perk === perk)).toHaveLength(1),
+        'the click',
+      );
       expect((await send('/readyz')).status).toBe(200);
       const second = await launchApp(defineApp(env()));
-      expect((await send(path(), { to: second })).status).toBe(302);
+      await untilRedirected(path(), second);
       await second.close();
     } finally {
       await database.server.start();
@@ -347,7 +360,6 @@ describe('links', () => {
     await waitFor(() => next >= 600, '600 clicks', 100_000);
     await nats.server.start();
     await Promise.all(workers);
-    await untilRelayed(database);
 
     const counted = await clicks();
     expect(counted).toHaveLength(1_000);
@@ -356,6 +368,7 @@ describe('links', () => {
 
   it('shutdown completes and counts the requests that have arrived', async () => {
     const second = await launchApp(defineApp(env()));
+    await untilTracking(second);
     expect((await send(path(), { to: second })).status).toBe(302);
     const running = Array.from({ length: 50 }, () =>
       // supertest only sends a request when it is awaited.

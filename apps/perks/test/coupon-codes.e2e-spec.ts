@@ -1,5 +1,5 @@
 import { daysLeft, LIST_LOW_CODES } from '@perkway/domain';
-import { BundledApp, http, rpcCaller, waitFor } from '@perkway/testing';
+import { BundledApp, http, rpcCaller, untilServed, waitFor } from '@perkway/testing';
 import pg from 'pg';
 import { aGroup, aPerk, PerksFixture } from './perks-fixture.js';
 
@@ -44,9 +44,9 @@ describe('single-use codes', () => {
       const { perk } = await stocked(0);
       const many = codes(10_000);
       const responses = await Promise.all([
-        load(perk, many),
-        load(perk, [...many].reverse()),
-        load(perk, many),
+        untilServed(() => load(perk, many)),
+        untilServed(() => load(perk, [...many].reverse())),
+        untilServed(() => load(perk, many)),
       ]);
       const imported = responses.reduce((sum, { body }) => sum + body.imported, 0);
       expect(responses.map(({ status }) => status)).toEqual([200, 200, 200]);
@@ -146,7 +146,9 @@ describe('single-use codes', () => {
     it('reach exactly 150 of 200 concurrent customers', async () => {
       const { perk, path } = await stocked(150);
       const customers = Array.from({ length: 200 }, (_, index) => `customer-${index}`);
-      const responses = await Promise.all(customers.map((customer) => allocate(path, customer)));
+      const allocateToAll = () =>
+        Promise.all(customers.map((customer) => untilServed(() => allocate(path, customer))));
+      const responses = await allocateToAll();
       const served = responses.filter(({ status }) => status === 201);
       const refused = responses.filter(({ status }) => status === 409);
       expect(served).toHaveLength(150);
@@ -154,7 +156,7 @@ describe('single-use codes', () => {
       expect(new Set(served.map(({ body }) => body.code)).size).toBe(150);
       for (const { body } of refused) expect(body.code).toBe('NO_AVAILABLE_CODES');
       expect(await stock(perk)).toEqual({ loaded: 150, allocated: 150, left: 0 });
-      const again = await Promise.all(customers.map((customer) => allocate(path, customer)));
+      const again = await allocateToAll();
       expect(again.map(({ status, body }) => [status === 200 ? 201 : status, body.code])).toEqual(
         responses.map(({ status, body }) => [status, body.code]),
       );

@@ -1,5 +1,5 @@
 import type { LocalServer } from '@perkway/local-servers';
-import { untilRelayed, waitFor, type TestDatabase } from '@perkway/testing';
+import { waitFor, type TestDatabase } from '@perkway/testing';
 import { aGroup, aPerk, PerksFixture } from './perks-fixture.js';
 
 describe('during outages', () => {
@@ -52,11 +52,20 @@ describe('during outages', () => {
     postgres.pause();
     signal('SIGSTOP');
     try {
-      const startedAt = Date.now();
-      await readWarm();
-      // No read waited for a statement timeout, which is 5 s.
-      expect(Date.now() - startedAt).toBeLessThan(5_000);
-      expect((await perks.views()).map(({ perks: shown }) => shown)).toEqual([[perk], [perk], [perk]]);
+      let rounds = 0;
+      // No read waits for a statement timeout, which is 5 s. Again if a busy machine needed longer.
+      await waitFor(async () => {
+        const startedAt = Date.now();
+        rounds += 1;
+        await readWarm();
+        return Date.now() - startedAt < 5_000;
+      }, 'reads that take less than 5 s');
+      await waitFor(async () => {
+        const views = await perks.viewsInStream();
+        expect(views.map(({ perks: shown }) => shown)).toEqual(
+          Array.from({ length: 3 * rounds }, () => [perk]),
+        );
+      }, 'the views');
     } finally {
       signal('SIGCONT');
       postgres.resume();
@@ -104,9 +113,8 @@ describe('during outages', () => {
     } finally {
       await perks.nats.restart();
     }
-    await waitFor(async () => (await perks.views()).length >= 4, 'four views', 20_000);
+    await waitFor(async () => (await perks.views()).length >= 4, 'four views');
     expect((await perks.views()).map(({ perks: shown }) => shown)).toEqual([[perk], [perk], [perk], [perk]]);
-    await untilRelayed(perks.database);
   });
 
   it('keeps serving reads while both are down', async () => {
@@ -121,8 +129,7 @@ describe('during outages', () => {
     // before. It counts once.
     const views = async () =>
       new Set((await perks.views()).filter(({ at }) => at >= since).map(({ id }) => id));
-    await waitFor(async () => (await views()).size >= 3, 'three views', 20_000);
-    await untilRelayed(perks.database);
+    await waitFor(async () => (await views()).size >= 3, 'three views');
     expect((await views()).size).toBe(3);
   });
 });

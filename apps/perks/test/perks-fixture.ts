@@ -14,6 +14,7 @@ import {
   testEnvironment,
   testNats,
   trackedEvents,
+  untilRelayed,
   untilTracking,
   type FakeAccounts,
   type LaunchedApp,
@@ -163,7 +164,16 @@ export class PerksFixture {
     return purgeTrackingStream(this.nats.url, this.database);
   }
 
+  /**
+   * Returns the views in the order of their times. Waits for the outbox, because a view that the broker acknowledges late
+   * arrives through it.
+   */
   async views(): Promise<PerkViewEvent[]> {
+    await untilRelayed(this.database);
+    return (await this.viewsInStream()).sort((one, other) => one.at - other.at);
+  }
+
+  async viewsInStream(): Promise<PerkViewEvent[]> {
     const events = await trackedEvents(this.nats.url);
     return events.filter((event): event is PerkViewEvent => event.type === 'perk_view');
   }

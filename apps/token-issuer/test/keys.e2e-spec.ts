@@ -174,7 +174,15 @@ describe('API keys', () => {
     const revokedAt = Date.now();
     await admin.delete(`/admin/accounts/${account}/keys/${body.id}`).expect(204, '');
     await token(body.key).expect(401);
-    await waitFor(async () => void (await token(body.key, replica).expect(401)), 'the end of the key', 5_000);
+    let status: number;
+    let sentAt: number;
+    do {
+      await sleep(20);
+      sentAt = Date.now();
+      ({ status } = await token(body.key, replica));
+      // A busy machine may be too slow to look up the key.
+    } while (status === 503 || (status !== 401 && sentAt - revokedAt <= 5_000));
+    expect(status).toBe(401);
     const [revoked] = (await admin.get(`/admin/accounts/${account}/keys`).expect(200)).body;
     expect(revoked).toMatchObject({ id: body.id, last4: body.key.slice(-4) });
     expect(Math.abs(Date.parse(revoked.revoked_at) - revokedAt)).toBeLessThan(60_000);
@@ -325,8 +333,9 @@ describe('API keys', () => {
     /** Returns a key that every app has accepted, which takes longer on a busy machine. */
     const anAcceptedKey = async (ms: number): Promise<{ id: string; key: string; expires_at: string }> => {
       const expires_at = new Date(Date.now() + ms).toISOString();
-      const { body } = await create(account, { role: 'USER', expires_at }).expect(201);
-      expect(body.expires_at).toBe(expires_at);
+      const { status, body } = await create(account, { role: 'USER', expires_at });
+      if (status === 400 && Date.now() >= Date.parse(expires_at)) return anAcceptedKey(2 * ms);
+      expect([status, body.expires_at]).toEqual([201, expires_at]);
       const tokens = await Promise.all([issuer, replica].map((app) => token(body.key, app)));
       if (Date.now() >= Date.parse(expires_at)) return anAcceptedKey(2 * ms);
       expect(tokens.map(({ status }) => status)).toEqual([200, 200]);

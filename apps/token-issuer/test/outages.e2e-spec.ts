@@ -26,9 +26,11 @@ describe('token-issuer during outages', () => {
   });
   afterAll(() => closeAll(issuer, way, database, nats));
 
+  const untilReady = () =>
+    waitFor(async () => void (await http(issuer).get('/readyz').expect(200)), 'readiness');
   const backToWork = async () => {
     const token = () => admin.get('/cube/token?clientId=platform');
-    await waitFor(async () => (await token()).status === 200, 'a token', 15_000);
+    await waitFor(async () => (await token()).status === 200, 'a token');
   };
 
   it('issues tokens without a broker', async () => {
@@ -36,7 +38,7 @@ describe('token-issuer during outages', () => {
     try {
       await admin.get('/cube/token').expect(200);
       await admin.put('/admin/accounts/acme').send({ name: 'Acme' }).expect(200);
-      await http(issuer).get('/readyz').expect(200);
+      await untilReady();
     } finally {
       await nats.restart();
     }
@@ -88,6 +90,6 @@ describe('token-issuer during outages', () => {
         await back();
       }
       await backToWork();
-      await http(issuer).get('/readyz').expect(200);
+      await untilReady();
     });
 });

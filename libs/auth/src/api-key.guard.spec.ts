@@ -501,13 +501,14 @@ describe('the API key guard', () => {
     expect((await get('/mine', { 'x-api-key': USER_KEY })).status).toBe(200);
     owner.revoke(USER_KEY);
     const revokedAt = Date.now();
-    let status = 200;
-    while (status === 200 && Date.now() - revokedAt < 6_000) {
-      status = (await get('/mine', { 'x-api-key': USER_KEY })).status;
+    let status: number;
+    let sentAt: number;
+    do {
       await sleep(100);
-    }
+      sentAt = Date.now();
+      ({ status } = await get('/mine', { 'x-api-key': USER_KEY }));
+    } while (status === 200 && sentAt - revokedAt <= 5_000);
     expect(status).toBe(401);
-    expect(Date.now() - revokedAt).toBeLessThan(5_000);
   });
 
   it('accepts a key at once after this process has created it', async () => {

@@ -178,7 +178,7 @@ describe('startNats', () => {
     // A stop signal takes effect a moment after it was sent.
     while (await readNatsInfo('127.0.0.1', server.port, 200)) expect(server.running).toBe(true);
     server.resume();
-    expect(await readNatsInfo('127.0.0.1', server.port, 2_000)).toMatchObject({ jetstream: true });
+    expect(await readNatsInfo('127.0.0.1', server.port, 20_000)).toMatchObject({ jetstream: true });
     server.pause();
     await server.stop();
     expect(server.running).toBe(false);
@@ -215,7 +215,7 @@ describe('a server with dieWithParent', () => {
     expect(isAlive(pid)).toBe(true);
     expect(await commandLineOf(pid)).toContain('nats-server.conf');
     parent.kill('SIGKILL');
-    for (const deadline = Date.now() + 5_000; isAlive(pid) && Date.now() < deadline;) await sleep(20);
+    for (const deadline = Date.now() + 50_000; isAlive(pid) && Date.now() < deadline;) await sleep(20);
     expect(isAlive(pid)).toBe(false);
   };
 

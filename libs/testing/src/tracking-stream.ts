@@ -82,5 +82,4 @@ export const untilRelayed = (database: Pick<TestDatabase, 'query'>): Promise<voi
   waitFor(
     async () => (await database.query('select 1 from tracking_outbox limit 1')).length === 0,
     'an empty outbox',
-    15_000,
   );

@@ -30,3 +30,10 @@ export async function waitFor(
     await sleep(pauseMs);
   }
 }
+
+/** Repeats a request while the response is 503, as clients do: on a busy machine some wait too long for a connection. */
+export async function untilServed<R extends { status: number }>(send: () => PromiseLike<R>): Promise<R> {
+  let response: R | undefined;
+  await waitFor(async () => (response = await send()).status !== 503, 'a response other than 503');
+  return response!;
+}

@@ -40,6 +40,9 @@ class BreakNotes1767225700000 implements MigrationInterface {
 }
 const migrations: MigrationClass[] = [CreateNotes1767225600000];
 
+/** Each lets go of a connection. */
+const releases: (() => void)[] = [];
+
 class NoteDto {
   @IsString()
   text: string;
@@ -63,7 +66,10 @@ class NotesController {
 
   @Get('busy')
   async busy() {
-    await this.dataSource.query('select pg_sleep(4)');
+    const runner = this.dataSource.createQueryRunner();
+    await runner.connect();
+    await new Promise<void>((resolve) => releases.push(resolve));
+    await runner.release();
     return {};
   }
 
@@ -146,13 +152,13 @@ describe('an app with a database', () => {
 
   it('responds 503 within seconds when all connections are busy', async () => {
     const busy = Promise.all([get('/busy'), get('/busy')]);
-    const sleeping = () =>
-      database.query(
-        `select from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()`,
-      );
-    await waitFor(async () => (await sleeping()).length === 2, 'two busy connections');
-    // If this request waited for a connection, the note would be stored.
-    expect((await add('one too many')).status).toBe(503);
+    try {
+      await waitFor(() => releases.length === 2, 'two busy connections');
+      // The connections stay busy until it has responded.
+      expect((await add('one too many')).status).toBe(503);
+    } finally {
+      for (const release of releases.splice(0)) release();
+    }
     expect((await busy).map(({ status }) => status)).toEqual([200, 200]);
     expect((await add('one more')).status).toBe(201);
   });

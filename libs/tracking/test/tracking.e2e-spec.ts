@@ -40,6 +40,8 @@ class TestApp {}
 
 const OLDEST = 'tracking_outbox_oldest_seconds';
 const WAITING = 'tracking_outbox_events';
+/** How long the relay waits for a statement. */
+const STATEMENT_LIMIT_MS = 1_200;
 
 const event = (): PerkClickEvent => ({
   v: TRACKING_EVENT_VERSION,
@@ -84,6 +86,13 @@ describe('TrackingService', () => {
   };
   const breakerIs = (open: 0 | 1) =>
     waitFor(async () => (await metric('tracking_breaker_open')) === open, `breaker ${open}`);
+  /** Events whose write to the outbox was late are in memory, and perhaps in the outbox as well. */
+  const nothingBuffered = () =>
+    waitFor(async () => (await metric('tracking_buffered')) === 0, 'no event that is only in memory');
+  const inOutbox = async () =>
+    (await database.query<{ event: string }>('select event from tracking_outbox order by seq')).map(
+      ({ event: text }) => JSON.parse(text) as PerkClickEvent,
+    );
 
   beforeAll(async () => {
     [nats, database] = await Promise.all([
@@ -106,13 +115,25 @@ describe('TrackingService', () => {
   });
 
   it('stores an acknowledged event in the stream; concurrent events share a message', async () => {
-    const sent = Array.from({ length: 50 }, event);
-    await Promise.all(sent.map((one) => tracking.track(one)));
-    const messages = (await trackedMessages(nats.url)).filter(({ length }) => length > 0);
-    expect(messages).toHaveLength(1);
-    expect(messages[0]).toEqual(sent);
-    expect(await metric('tracking_published_total')).toBe(50);
-    expect(await metric('tracking_outboxed_total')).toBe(0);
+    let sent: PerkClickEvent[] = [];
+    let published = 0;
+    // Again with other events if the acknowledgement was late, because late events go to the outbox, too.
+    await waitFor(async () => {
+      await breakerIs(0);
+      const unacknowledged = async () =>
+        (await metric('tracking_outboxed_total')) + (await metric('tracking_at_risk_total'));
+      const [before, publishedBefore] = [await unacknowledged(), await metric('tracking_published_total')];
+      sent = Array.from({ length: 50 }, event);
+      await Promise.all(sent.map((one) => tracking.track(one)));
+      published = (await metric('tracking_published_total')) - publishedBefore;
+      return (await unacknowledged()) === before;
+    }, 'an acknowledgement in time');
+    const known = new Set(ids(sent));
+    const messages = (await trackedMessages(nats.url)).filter((events) =>
+      events.some(({ id }) => known.has(id)),
+    );
+    expect(messages).toEqual([sent]);
+    expect(published).toBe(50);
   });
 
   it('splits large events over messages that the broker takes, and drops an event that is too large', async () => {
@@ -128,9 +149,11 @@ describe('TrackingService', () => {
     const sent = Array.from({ length: 30 }, large);
     const tooLarge = { ...large(), perks: ['x'.repeat(950_000)] };
     await Promise.all([...sent, tooLarge].map((one) => tracking.track(one)));
-    expect(ids(await readEvents(nats.url))).toEqual(ids(sent));
     expect(await metric('tracking_lost_total')).toBe(1);
-    expect(await metric('tracking_breaker_open')).toBe(0);
+    await breakerIs(0);
+    await untilRelayed(database);
+    await nothingBuffered();
+    expect(new Set(ids(await readEvents(nats.url)))).toEqual(new Set(ids(sent)));
   });
 
   it('broker killed: writes events to the outbox, and relays them when it is back', async () => {
@@ -145,21 +168,24 @@ describe('TrackingService', () => {
     }
     await waitFor(async () => tracked === sent.length, 'all calls of track to resolve');
     await breakerIs(1);
-    const kept = await database.query<{ event: string }>('select event from tracking_outbox');
+    await nothingBuffered();
+    const kept = await inOutbox();
     expect(kept.length).toBeGreaterThan(0);
     await database.query("update tracking_outbox set created_at = created_at - interval '10 minutes'");
-    await waitFor(async () => (await metric(OLDEST)) > 600, 'the age of the oldest event', 10_000);
-    expect(await metric(WAITING)).toBe(kept.length);
+    await waitFor(async () => (await metric(OLDEST)) > 600, 'the age of the oldest event');
+    await waitFor(
+      async () => expect(await metric(WAITING)).toBe((await inOutbox()).length),
+      'the number of events',
+    );
     await nats.server.start();
     await breakerIs(0);
     await untilRelayed(database);
-    await waitFor(async () => (await metric(OLDEST)) === 0, 'an empty outbox', 10_000);
+    await waitFor(async () => (await metric(OLDEST)) === 0, 'an empty outbox');
     expect(await metric(WAITING)).toBe(0);
     const stored = await readEvents(nats.url);
     expect([...new Set(ids(stored))]).toEqual(ids(sent));
     expect(stored.find(({ id }) => id === sent[0]!.id)).toEqual(sent[0]);
-    expect(await metric('tracking_relayed_total')).toBe(kept.length);
-    expect(await metric('tracking_at_risk_total')).toBe(0);
+    expect(await metric('tracking_relayed_total')).toBeGreaterThanOrEqual(kept.length);
   });
 
   it('knows the age of an event that another transaction holds', async () => {
@@ -181,7 +207,7 @@ describe('TrackingService', () => {
         await other.query('rollback');
         return false;
       }, 'a locked event');
-      await waitFor(async () => (await metric(OLDEST)) > 600, 'the age of the oldest event', 10_000);
+      await waitFor(async () => (await metric(OLDEST)) > 600, 'the age of the oldest event');
     } finally {
       await other.end();
     }
@@ -196,13 +222,8 @@ describe('TrackingService', () => {
       expect(await metric('tracking_breaker_open')).toBe(1);
       const next = event();
       await tracking.track(next);
-      expect(
-        ids(
-          (await database.query<{ event: string }>('select event from tracking_outbox')).map((row) =>
-            JSON.parse(row.event),
-          ),
-        ),
-      ).toEqual(ids([first, next]));
+      await nothingBuffered();
+      expect(new Set(ids(await inOutbox()))).toEqual(new Set(ids([first, next])));
       await sleep(500);
       nats.resume();
       await breakerIs(0);
@@ -270,21 +291,30 @@ describe('TrackingService', () => {
   });
 
   it('does not publish twice if Postgres is late once', async () => {
-    const sent = Array.from({ length: 5 }, event);
-    const texts = sent.map((one) => JSON.stringify(one));
     const blocker = new pg.Client({ connectionString: database.urls.admin });
     await blocker.connect();
     try {
-      await blocker.query('begin; lock table links.tracking_outbox in access exclusive mode');
-      await blocker.query('insert into links.tracking_outbox (event) select unnest($1::text[])', [texts]);
-      tracking.relaySoon(texts);
-      await waitFor(
-        () => warnings.some((line) => line.includes('cannot read the tracking outbox')),
-        'the failure',
-      );
-      await blocker.query('commit');
-      await untilRelayed(database);
-      expect(ids(await readEvents(nats.url))).toEqual(ids(sent));
+      // Again with other events if the lock was held for so long that a second statement could be late.
+      for (let isLateOnce = false; !isLateOnce;) {
+        const sent = Array.from({ length: 5 }, event);
+        const texts = sent.map((one) => JSON.stringify(one));
+        warnings.length = 0;
+        const lockedAt = performance.now();
+        await blocker.query('begin; lock table links.tracking_outbox in access exclusive mode');
+        await blocker.query('insert into links.tracking_outbox (event) select unnest($1::text[])', [texts]);
+        tracking.relaySoon(texts);
+        await waitFor(
+          () => warnings.some((line) => line.includes('cannot read the tracking outbox')),
+          'the failure',
+        );
+        await blocker.query('commit');
+        isLateOnce = performance.now() - lockedAt < 2 * STATEMENT_LIMIT_MS;
+        await untilRelayed(database);
+        if (!isLateOnce) continue;
+        const known = new Set(ids(sent));
+        const stored = (await readEvents(nats.url)).filter(({ id }) => known.has(id));
+        expect(ids(stored)).toEqual(ids(sent));
+      }
     } finally {
       await blocker.end();
     }
@@ -342,15 +372,17 @@ describe('TrackingService', () => {
     const sent = Array.from({ length: 30 }, event);
     for (const one of sent) void tracking.track(one);
     await app.close();
-    expect(ids(await readEvents(nats.url))).toEqual(ids(sent));
+    // Late ones are also in the outbox, or only there.
+    const stored = [...(await readEvents(nats.url)), ...(await inOutbox())];
+    expect(new Set(ids(stored))).toEqual(new Set(ids(sent)));
+    await database.query('truncate tracking_outbox');
     await start();
     await nats.pause();
     try {
       const next = Array.from({ length: 30 }, event);
       for (const one of next) void tracking.track(one);
       await app.close();
-      const rows = await database.query<{ event: string }>('select event from tracking_outbox');
-      expect(ids(rows.map((row) => JSON.parse(row.event)))).toEqual(ids(next));
+      expect(new Set(ids(await inOutbox()))).toEqual(new Set(ids(next)));
     } finally {
       nats.resume();
     }
@@ -367,17 +399,12 @@ describe('TrackingService', () => {
         throw new Error('undone');
       }),
     ).rejects.toThrow('undone');
-    await waitFor(async () => (await readEvents(nats.url)).length >= 2, 'relayed', 1_500);
-    expect(ids(await readEvents(nats.url))).toEqual(ids(kept));
     await untilRelayed(database);
+    expect(new Set(ids(await readEvents(nats.url)))).toEqual(new Set(ids(kept)));
   });
 
   describe('an erasure', () => {
     const person = { account: 'acme', id: '', round: 1, standIn: 'erased-x', secret: 'ab' } as const;
-    const inOutbox = async () =>
-      (await database.query<{ event: string }>('select event from tracking_outbox order by seq')).map(
-        ({ event: text }) => JSON.parse(text) as PerkClickEvent,
-      );
     const ann = 'Ann "\\é\u2028🎁';
     const ofAnn = () => ({ ...event(), journey: ann, utm: { utm_term: ann }, cmeta: { name: ann } });
     const notOfAnn = (): PerkClickEvent[] => [
@@ -393,13 +420,17 @@ describe('TrackingService', () => {
       await deleteTrackingStream(nats.url);
       await tracking.track(event());
       await breakerIs(1);
+      await nothingBuffered();
       await database.query('truncate tracking_outbox');
     };
+    /** Writes to the outbox in a transaction, because a write that `track` gives up may add rows later. */
+    const keep = (...events: PerkClickEvent[]) =>
+      app.get(DataSource).transaction((manager) => tracking.trackInTransaction(manager, events));
 
     it('erases a journey from rows in the outbox, and does not change others', async () => {
       await withoutStream();
       const [mine, others] = [[ofAnn(), ofAnn()], notOfAnn()];
-      for (const each of [...mine, ...others]) await tracking.track(each);
+      await keep(...mine, ...others);
       await tracking.erase({ ...person, kind: 'journey_id', value: ann });
       const { utm: _utm, cmeta: _cmeta, ...left } = mine[0]!;
       expect(await inOutbox()).toEqual([
@@ -411,7 +442,7 @@ describe('TrackingService', () => {
     it('erases a customer by attribute, even in rows that Postgres wrote', async () => {
       await withoutStream();
       const mine = { ...event(), journey: 'j', cmeta: { 'Customer-Id': ann } };
-      await tracking.track(mine);
+      await keep(mine);
       // Database functions write JSON with spaces.
       await database.query(
         `insert into tracking_outbox (event) select jsonb_build_object('account', 'acme', 'reference', $1::text, 'id', 'r')`,

@@ -17,7 +17,7 @@ afterEach(async () => {
 const LOOPBACK = new NetworkPolicy(['127.0.0.0/8', '::1/128']);
 
 const senderOf = (options: Partial<SenderOptions> = {}) => {
-  const sender = new Sender({ policy: LOOPBACK, timeoutMs: 2_000, ...options });
+  const sender = new Sender({ policy: LOOPBACK, timeoutMs: 20_000, ...options });
   closers.push(() => sender.close());
   return sender;
 };

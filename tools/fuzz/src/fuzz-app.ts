@@ -35,7 +35,7 @@ export interface Options {
 const MAX_FINDINGS = 25;
 /** Maximum attempts to shrink a failing request. */
 const MAX_SHRINKS = 150;
-/** A busy machine answers 503 with Retry-After for a moment; only one that stays is a finding. */
+/** A busy machine responds with 503 and Retry-After for a moment; only one that stays is a finding. */
 const MAX_RESENDS = 3;
 const RESEND_AFTER_MS = 1_000;
 

@@ -223,7 +223,9 @@ describe('a marketing manager', () => {
     const rows = customers.map((customer, nth) => `journey-${nth},${customer}`);
     await ofFile.setInputFiles(file('mailing.csv', ['journeyId,reference', ...rows].join('\n')));
     await dialog(page).getByText('none with the header').waitFor({ state: 'detached' });
-    expect(await dialog(page).getByLabel('References').inputValue()).toBe(customers.join('\n'));
+    expect(await dialog(page).getByRole('textbox', { name: 'References' }).inputValue()).toBe(
+      customers.join('\n'),
+    );
     await dialog(page).getByText('cards short').waitFor({ state: 'detached' });
     await dialog(page).getByText('Links asked for: 200. Cards available: ').waitFor();
     await dialog(page)

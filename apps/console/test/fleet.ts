@@ -11,6 +11,7 @@ import {
   testEnvironment,
   testNats,
   testSecrets,
+  untilServed,
   type LaunchedApp,
   type TestDatabase,
   type TestNats,
@@ -18,7 +19,6 @@ import {
 import { freePort } from '@perkway/local-servers';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 export const ADMIN_KEY = testSecrets().adminKey;
 export const CONSOLE = 'http://console.perkway.test';
@@ -44,16 +44,6 @@ const fleetDatabase = (apps: DatabaseApp[]): Promise<TestDatabase> =>
       ),
     { template: ['fleet', ...apps].join(' ') },
   );
-
-/** Repeats a request that gets 503, as it does for a moment on a busy machine. */
-async function unlessBusy<T extends { status: number }>(send: () => PromiseLike<T>): Promise<T> {
-  let response = await send();
-  for (let left = 20; response.status === 503 && left > 0; left -= 1) {
-    await sleep(500);
-    response = await send();
-  }
-  return response;
-}
 
 /** The console and the other apps that a test needs, as deployed. */
 export class Fleet {
@@ -107,8 +97,8 @@ export class Fleet {
     const account = `account-${randomBytes(4).toString('hex')}`;
     const admin = this.admin('token-issuer');
     const path = `/admin/accounts/${account}`;
-    await unlessBusy(() => admin.put(path).send({ name: `Name of ${account}` }));
-    const { body } = await unlessBusy(() => admin.post(`${path}/keys`).send({ role }));
+    await untilServed(() => admin.put(path).send({ name: `Name of ${account}` }));
+    const { body } = await untilServed(() => admin.post(`${path}/keys`).send({ role }));
     if (!isRecord(body) || typeof body.key !== 'string') throw new Error('could not create a key');
     return { account, keyId: String(body.id), key: body.key };
   }
@@ -121,7 +111,7 @@ export class Fleet {
   /** Signs in and returns the session cookie. */
   async signIn(apiKey: string, console: { url: string } = this.console): Promise<string> {
     const page = this.page(undefined, console);
-    const response = await unlessBusy(() => page.post('/api/session').send({ apiKey }));
+    const response = await untilServed(() => page.post('/api/session').send({ apiKey }));
     if (response.status !== 200) throw new Error(`signing in returned ${response.status}: ${response.text}`);
     return cookieOf(response);
   }

@@ -20,6 +20,7 @@ import {
   testDatabaseServer,
   testEnvironment,
   testNats,
+  untilServed,
   waitFor,
   type FakeAccounts,
   type LaunchedApp,
@@ -155,9 +156,8 @@ export class GiftCards {
   /** Creates a pool of the client account with these cards. */
   async aPool(count: number, entry: Entry = EUR_25, owner = this.user.account): Promise<string> {
     const pool = randomUUID();
-    let reply = await this.putPool(pool, owner);
     // On a busy machine the account may not be looked up in time.
-    while (reply.status === 503) reply = await this.putPool(pool, owner);
+    const reply = await untilServed(() => this.putPool(pool, owner));
     if (reply.status !== 200) throw new Error(`${reply.status} ${JSON.stringify(reply.body)}`);
     if (count > 0) await this.addCards(pool, count, entry);
     return pool;

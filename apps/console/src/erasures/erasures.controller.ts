@@ -5,17 +5,15 @@ import { RpcHandler } from '@perkway/platform';
 import { LRUCache } from 'lru-cache';
 import { DataSource } from 'typeorm';
 import { SavedQuestionsService } from '../saved-questions/saved-questions.service.js';
+import { ROWS_OF_PERSON } from './rows-of-person.js';
 
 /**
- * Jobs store recipients only as references, which name a customer, and in some jobs also a journey. The digest goes too, because the reference could be guessed from it; an
+ * Jobs store recipients only as references. The digest goes too, because the reference could be guessed from it; an
  * empty digest matches any request.
  */
 const ERASE_REFERENCE = `
   with rows as (
-    update link_job_rows r set reference = null from link_jobs j
-    where r.job_id = j.id and j.account_id = $1 and r.reference = $2
-      and ($3 = 'customer_id' or (j.request->'references_are_journey_ids')::boolean)
-    returning r.job_id
+    update link_job_rows r set reference = null from link_jobs j where ${ROWS_OF_PERSON} returning r.job_id
   )
   update link_jobs set request_digest = '' where id in (select job_id from rows)`;
 

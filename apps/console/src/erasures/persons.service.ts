@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { ApiError, isRecord } from '@perkway/domain';
+import { ApiError, isRecord, type ErasureKind } from '@perkway/domain';
 import { randomUUID } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { FleetClients, responseOf } from '../fleet/fleet-clients.js';
 import { ConsoleKeys } from '../sessions/console-keys.js';
 import type { Session } from '../sessions/session.js';
 import type { DataOfPersonDto } from './person.dto.js';
+import { ROWS_OF_PERSON } from './rows-of-person.js';
 
 /** Every cube with `journey_id`. An operator who erases a person does not see events of other cubes. */
 export const CUBES_OF_PERSONS = [
@@ -55,18 +56,19 @@ export class PersonsService {
         return { cube, count: isRecord(row) ? Number(row[`${cube}.count`]) : 0 };
       });
       const events = (await Promise.all(counts)).filter(({ count }) => count > 0);
-      return { events, job_rows: await this.jobRows(account, value, 'customer' in person) };
+      return {
+        events,
+        job_rows: await this.jobRows(account, value, 'customer' in person ? 'customer_id' : 'journey_id'),
+      };
     } finally {
       await this.keys.close([id]);
     }
   }
 
-  private async jobRows(account: string, reference: string, isCustomer: boolean): Promise<number> {
+  private async jobRows(account: string, value: string, kind: ErasureKind): Promise<number> {
     const [{ rows }] = await this.dataSource.query<[{ rows: number }]>(
-      `select count(*)::integer as rows from link_job_rows r join link_jobs j on j.id = r.job_id
-       where j.account_id = $1 and r.reference = $2
-         and ($3 or (j.request->'references_are_journey_ids')::boolean)`,
-      [account, reference, isCustomer],
+      `select count(*)::integer as rows from link_job_rows r, link_jobs j where ${ROWS_OF_PERSON}`,
+      [account, value, kind],
     );
     return rows;
   }

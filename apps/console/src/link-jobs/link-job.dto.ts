@@ -74,7 +74,7 @@ export class CreateLinkJobDto {
     type: Boolean,
     default: false,
     description:
-      'Each reference is also the `journey_id` of its link, which so belongs to the journey of its recipient',
+      'Each reference is also the `journey_id` of its link, so that the link belongs to the journey of its recipient',
     example: true,
   })
   @IsOmittable()

@@ -130,24 +130,23 @@ describe('link jobs', () => {
 
   it('belong to the journeys of their recipients if the references are journey ids', async () => {
     const { account, page, poolId } = await somebody(4);
-    const journeys = async () =>
-      fleet.database.query(
-        'select reference, journey_id from gift_cards.reward_links where account = $1 order by created_at desc, reference limit 2',
-        [account],
-      );
-    for (const [are, ids] of [
-      [false, [null, null]],
-      [true, ['ann', 'ben']],
-    ] as const) {
-      const references = ['ann', 'ben'];
-      const { body } = await create(page, {
-        ...{ poolId, references, references_are_journey_ids: are },
-      }).expect(202);
-      expect(await until(page, body.id, 'done')).toMatchObject({ references_are_journey_ids: are });
-      expect(await journeys()).toEqual(
-        references.map((reference, nth) => ({ reference, journey_id: ids[nth] })),
-      );
+    const references = ['ann', 'ben'];
+    for (const are of [false, true]) {
+      const body = { poolId, references, references_are_journey_ids: are };
+      const { id } = (await create(page, body).expect(202)).body;
+      expect(await until(page, id, 'done')).toMatchObject({ references_are_journey_ids: are });
     }
+    const links = await fleet.database.query<{ reference: string; journey_id: string | null }>(
+      `select reference, journey_id from gift_cards.reward_links where account = $1
+       order by reference, journey_id nulls first`,
+      [account],
+    );
+    expect(links.map(({ reference, journey_id }) => [reference, journey_id])).toEqual([
+      ['ann', null],
+      ['ann', 'ann'],
+      ['ben', null],
+      ['ben', 'ben'],
+    ]);
     const refused = await create(page, { poolId, count: 1, references_are_journey_ids: true }).expect(400);
     expect(refused.body.detail).toContain('references_are_journey_ids');
   });

@@ -199,7 +199,8 @@ describe('calls to the fleet', () => {
   it('that change something are not made unless the audit log has them first', async () => {
     const path = '/admin/categories/816';
     const sent = jest.spyOn(globalThis, 'fetch');
-    const put = () => fleet.page(operator).put(`/api/perks${path}`).send({ slug: 'sea', name: 'Sea' });
+    const put = () =>
+      fleet.page(operator).put(`/api/perks${path}`).send({ slug: 'unlogged', name: 'Unlogged' });
     const methods = () =>
       sent.mock.calls.flatMap(([url, init]) => (String(url).includes(path) ? [init?.method] : []));
     await fleet.database.query('alter table audit_entries rename to missing');

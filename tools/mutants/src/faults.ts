@@ -483,7 +483,7 @@ export const FAULTS: readonly Fault[] = [
     spec: 'apps/console/test/erasures.e2e-spec.ts',
   },
   {
-    file: 'apps/console/src/erasures/erasures.controller.ts',
+    file: 'apps/console/src/erasures/rows-of-person.ts',
     search: 'j.account_id = $1 and r.reference = $2',
     replacement: '$1::text is not null and r.reference = $2',
     spec: 'apps/console/test/erasures.e2e-spec.ts',

@@ -18,7 +18,7 @@ counted every interaction, and that the webhook received the opened gift and the
 );
 const PAGES = ['docs/quickstart.md', 'docs/webhooks.md'];
 const DELIVERED = /^heard of reward_link\.revealed: reward_link\/\S+ of (quickstart-\S+)$/m;
-const MEASURES = ['journeys', 'teaser_viewers', 'clickers', 'converters', 'gift_recipients', 'gift_openers'];
+const MEASURES = ['journeys', 'reward_viewers', 'clickers', 'converters', 'gift_recipients', 'gift_openers'];
 
 /** Repeats the query of a block, because a busy machine counts later. */
 const untilCounted = (block: string): string =>

@@ -137,6 +137,39 @@ describe('a withdrawal', () => {
       expect((await post(into, wrong, key).expect(409)).body.code).toBe('IDEMPOTENCY_KEY_CONFLICT');
   });
 
+  it('can be checked first, which counts by each selector what it would find, and stores nothing', async () => {
+    const [pool, other] = [await gift.aPool(0), await gift.aPool(0)];
+    const codes = await load(pool, 5, { batch: 'C', valid_until: dayIn(30) });
+    const [loaded] = (await gift.get<{ id: string }[]>(`/admin/pools/${pool}/loads`, gift.admin.key)).body;
+    const links = await Promise.all([1, 2].map(() => gift.generate(pool, { body: aBody() })));
+    await gift.reveal(links[0]!.body.token);
+    await load(pool, 2, {});
+    await load(other, 1, { batch: 'C', valid_until: dayIn(30) });
+    const check = (body: object, id = pool, by = gift.admin) =>
+      http(gift.app, by)
+        .post(`/admin/pools/${id}/withdrawals/check`)
+        .send({ reason: 'recalled', reserved: 'keep', ...body });
+    for (const selector of [
+      { batch: ' C' },
+      { load_id: loaded!.id },
+      { codes: codes.map((code) => ` ${code}`) },
+      { valid_until_before: dayIn(31) },
+    ])
+      expect([selector, (await check(selector).expect(200)).body]).toEqual([
+        selector,
+        { free: 3, reserved: 1, redeemed: 1 },
+      ]);
+    expect((await check({ batch: 'D' }).expect(200)).body).toEqual({ free: 0, reserved: 0, redeemed: 0 });
+    expect((await check({}).expect(400)).body.code).toBe('VALIDATION_FAILED');
+    expect((await check({ batch: 'C' }, UNKNOWN).expect(404)).body.code).toBe('POOL_NOT_FOUND');
+    await check({ batch: 'C' }, pool, gift.user).expect(403);
+    expect((await gift.get(`/admin/pools/${pool}/withdrawals`, gift.admin.key)).body).toEqual([]);
+
+    const done = await withdraw(pool, { batch: 'C', reserved: 'cancel' });
+    expect(done).toMatchObject({ withdrawn: 4, cancelled: 1, redeemed: 1 });
+    expect((await check({ batch: 'C' })).body).toEqual({ free: 0, reserved: 0, redeemed: 1 });
+  });
+
   it('takes the cards of a batch, and nothing else', async () => {
     const [pool, other] = [await gift.aPool(2), await gift.aPool(0)];
     const codes = await load(pool, 3, { batch: 'B-1' });

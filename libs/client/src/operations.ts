@@ -70,6 +70,7 @@ export const OPERATIONS = {
     getGiftCardLoads: 'GET /admin/pools/{poolId}/loads',
     getGiftCardLoad: 'GET /admin/pools/{poolId}/loads/{loadId}',
     withdrawCards: 'POST /admin/pools/{poolId}/withdrawals',
+    checkWithdrawal: 'POST /admin/pools/{poolId}/withdrawals/check',
     listWithdrawals: 'GET /admin/pools/{poolId}/withdrawals',
     getWithdrawal: 'GET /admin/pools/{poolId}/withdrawals/{withdrawalId}',
   },

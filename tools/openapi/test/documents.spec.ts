@@ -81,6 +81,7 @@ const OPERATIONS: Record<AppName, Record<string, string>> = {
     'GET /admin/pools/{poolId}/loads': 'getGiftCardLoads',
     'GET /admin/pools/{poolId}/loads/{loadId}': 'getGiftCardLoad',
     'POST /admin/pools/{poolId}/withdrawals': 'withdrawCards',
+    'POST /admin/pools/{poolId}/withdrawals/check': 'checkWithdrawal',
     'GET /admin/pools/{poolId}/withdrawals': 'listWithdrawals',
     'GET /admin/pools/{poolId}/withdrawals/{withdrawalId}': 'getWithdrawal',
   },

@@ -84,6 +84,7 @@ const ALLOWED: { [Name in Host]: (keyof (typeof CLIENT_OPERATIONS)[(typeof CLIEN
     'getGiftCardLoads',
     'getGiftCardLoad',
     'withdrawCards',
+    'checkWithdrawal',
     'listWithdrawals',
     'getWithdrawal',
     'listLimits',
@@ -129,7 +130,7 @@ const ALLOWED: { [Name in Host]: (keyof (typeof CLIENT_OPERATIONS)[(typeof CLIEN
 };
 
 /** Requests other than GET that change nothing. */
-const CHECKS: ReadonlySet<string> = new Set(['checkGiftCards']);
+const CHECKS: ReadonlySet<string> = new Set(['checkGiftCards', 'checkWithdrawal']);
 
 export const OPERATIONS: readonly Operation[] = (Object.keys(ALLOWED) as Host[]).flatMap((host) => {
   const addresses: Record<string, string> = CLIENT_OPERATIONS[CLIENT_HOSTS[host]];

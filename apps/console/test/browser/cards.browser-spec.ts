@@ -168,6 +168,10 @@ it('an operator withdraws a recalled batch, sees its progress and which links ha
   await button(page, 'Review').click();
   await dialog(page).getByText('Enter 1 to 1,000 codes.').waitFor();
   await dialog(page).getByLabel('Which cards').selectOption('A batch');
+  await dialog(page).getByText('Enter 1 to 1,000 codes.').waitFor({ state: 'detached' });
+  await dialog(page).getByLabel('Batch', { exact: true }).fill('B-8');
+  await button(page, 'Review').click();
+  await dialog(page).getByText('No card of this pool matches.').waitFor();
   await dialog(page).getByLabel('Batch', { exact: true }).fill('B-7');
   await dialog(page).getByLabel('Cards on links that wait').selectOption('Cancel these links now');
   expect(await violations(page)).toEqual([]);
@@ -175,7 +179,7 @@ it('an operator withdraws a recalled batch, sees its progress and which links ha
   await button(page, 'Review').click();
   const confirm = page.getByRole('alertdialog');
   expect(await confirm.innerText()).toMatch(
-    /batch B-7.*Links that wait for these cards stop working at once/s,
+    /batch B-7\. 28 without a link are withdrawn at once\. 1 on links that wait: these links stop working at once\. 1 opened/,
   );
   await screenshot(page, 'pool-withdraw-confirm');
   // Going back keeps what was entered.
@@ -186,7 +190,7 @@ it('an operator withdraws a recalled batch, sees its progress and which links ha
   await page.waitForSelector('[data-withdrawal="done"]', { timeout: 60_000 });
   const withdrawal = page.locator('[data-withdrawal]');
   expect(await withdrawal.innerText()).toContain(
-    'Withdrawn: 29. Links cancelled: 1. Kept on links: 0. Opened before: 1.',
+    'Withdrawn: 29, of them from links that were cancelled: 1. Kept on links: 0. Opened before: 1.',
   );
   await withdrawal.locator('summary', { hasText: 'Links opened before (1)' }).click();
   await stage.goto(client, '/reward-links?reference=recall-opened');

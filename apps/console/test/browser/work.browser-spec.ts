@@ -1090,7 +1090,9 @@ describe('an operator', () => {
       await page.locator('[data-findings]').waitFor();
       alarms = (await page.locator('.alarms li').allInnerTexts()).map((text) => text.replaceAll(/\s+/g, ' '));
       // This fleet has neither `links` nor a page that the console knows.
-      expect(alarms[0]).toBe('Critical Links and allocation-page are down');
+      expect(alarms[0]).toBe(
+        'Critical Links (click URLs of perks do not open) and allocation-page (recipients cannot open their reward links) are down',
+      );
     }, 'the alarms');
     const [, second, ...others] = alarms;
     expect(second).toMatch(new RegExp(`^Critical .*${silent} has no more events$`));

@@ -974,8 +974,9 @@ export const texts = {
     introForOperators:
       'What the account of your key has used of its own limits. The limits of every account are in All limits.',
     editorIntro:
-      'A limit caps the number or the value of the reward links that an account makes in a period. Further links are rejected until the period ends.',
+      'A limit caps the number or the value of the reward links that an account makes in a period. Further links are rejected until the period ends, or until links are cancelled or expire.',
     create: 'New limit',
+    idHint: 'Letters, digits, dot, hyphen and underscore. It is also the name of the limit, and cannot be changed later.',
     emptyEditorText: 'No account has a limit, so each can make links as long as its pools have cards.',
     emptyTitle: 'No limits',
     emptyText: 'Your account may make as many links as its pools have cards.',
@@ -1287,9 +1288,9 @@ export const texts = {
     silent: (count: number) => `${count} accounts have no more events`,
     traffic: 'Traffic',
     trafficNote: (from: string, middle: string, dayTo: string, busy: string) =>
-      `Tracked events, with bots. The last 24 hours end ${dayTo}, the last full hour. The last seven days begin ${middle} and include the current hour; the week before begins ${from}. An account raises an alarm if it has no event after a day of at least ${busy}, or at most half after a week of at least ${busy}.`,
+      `Events are views, clicks, conversions and changes of reward links, by people and by bots. The last 24 full hours end ${dayTo}. The last seven days begin ${middle} and include the current hour; the week before begins ${from}. An account raises an alarm if it has no event after a day of at least ${busy}, or at most half after a week of at least ${busy}.`,
     account: 'Account',
-    day: 'Last 24 hours',
+    day: 'Last 24 full hours',
     dayBefore: 'Day before',
     dayChange: 'Change by day',
     week: 'Last 7 days',
@@ -1305,7 +1306,7 @@ export const texts = {
     perDay: 'Used per day',
     runsOut: 'Runs out',
     unused: 'Low, not used recently',
-    unusedNote: 'Few are left, but none was used in these days, so it is unknown when they run out.',
+    unusedNote: 'Few are left, but none was used in the last 30 days, so it is unknown when they run out.',
     pool: 'Pool or perk',
     codeValue: 'Single-use codes',
     failing: 'Failing webhooks',
@@ -1335,6 +1336,7 @@ export const texts = {
     color: 'Color',
     colorHint: 'Such as #0f5c4c. Text on it must be readable.',
     supportUrl: 'Address for help',
+    supportUrlHint: 'A web page for recipients who need help with a gift card.',
     approvalLinks: 'Links without approval',
     approvalLinksHint:
       'A link job of more links waits until another person of the account approves it. Empty: no such rule.',
@@ -1342,9 +1344,9 @@ export const texts = {
     approvalAmountsHint: 'One per line, such as EUR 5000. A link job of a higher value waits, too.',
     traffic: 'Traffic',
     trafficNote:
-      'Tracked events, with bots. The last 24 hours end with the last full hour; the last 7 days include the current hour.',
+      'Events are views, clicks, conversions and changes of reward links, by people and by bots. The last 24 full hours end with the last full hour; the last 7 days include the current hour.',
     listNote:
-      'Tracked events, with bots. The last 7 days include the current hour and are compared with the 7 days before.',
+      'Events are views, clicks, conversions and changes of reward links, by people and by bots. The last 7 days include the current hour and are compared with the 7 days before.',
     noEvents: 'None in two weeks',
     settings: 'Settings',
     holdings: 'Resources',
@@ -1384,7 +1386,11 @@ export const texts = {
     find: 'Find',
     found: (kind: string) => `What will go of the ${kind}`,
     confirmOf: (kind: string) => `Erase the ${kind}…`,
-    nothing: 'Nothing was counted under this id. An erasure also covers what arrives later.',
+    nothing: {
+      journey_id: 'Nothing was counted under this id. An erasure also covers what arrives later.',
+      customer_id:
+        'Nothing was counted under this id. Coupon codes are erased too, but not counted. Data that arrives later is stored as usual.',
+    },
     events: (count: string, cube: string) => `${cube}: ${count}`,
     jobRows: (count: string) => `Rows of link jobs: ${count}`,
     journeyGoes:
@@ -1414,7 +1420,7 @@ export const texts = {
     create: 'New campaign',
     perks: (count: number) => `Perks (${count})`,
     fromCsv: 'From a CSV file',
-    fromCsvHint: 'Replaces the list above with the column “id”, or else the first column.',
+    fromCsvHint: 'Ids of perks, in the column “id” or else the first column. They replace the list above.',
     choose: 'Choose perks…',
     noPerks: 'No perk is chosen yet.',
     remove: (title: string) => `Remove: ${title}`,
@@ -1518,6 +1524,7 @@ export const texts = {
     intro: 'The gift cards of each pool, and how they are shown.',
     create: 'New pool',
     idHint: 'Made for you. You may type another UUID. It cannot be changed later.',
+    kept: 'It has had cards, and links lead to them. To stop its use, withdraw its cards.',
     product: 'Product',
     cards: 'Cards available',
     lastsLong: `${LOW_STOCK_DAYS} days or more`,
@@ -1618,6 +1625,7 @@ export const texts = {
     load: 'Upload',
     loadOption: (when: string, cards: string) => `${when}: ${cards} cards`,
     needLoad: 'Nothing has been uploaded yet.',
+    noneFound: 'No card of this pool matches.',
     codes: 'Codes',
     codesHint: 'One per line, at most 1,000. Codes that this pool does not have are ignored.',
     needCodes: 'Enter 1 to 1,000 codes.',
@@ -1636,15 +1644,19 @@ export const texts = {
     ofDay: (day: string) => `valid until before ${day}`,
     of: (selection: string, when: string) => `Cards: ${selection}. Started ${when}.`,
     confirmTitle: 'Withdraw these cards for good?',
-    confirmText: (selection: string, reserved: 'keep' | 'cancel', available: string, waiting: string) =>
-      `Cards: ${selection}. They can never be given out or loaded again. ${
+    confirmText: (
+      selection: string,
+      reserved: 'keep' | 'cancel',
+      found: { free: number; reserved: number; redeemed: number },
+    ) =>
+      `Cards: ${selection}. ${formatNumber(found.free)} without a link are withdrawn at once. ${formatNumber(found.reserved)} on links that wait: ${
         reserved === 'cancel'
-          ? 'Links that wait for these cards stop working at once.'
-          : 'Links that wait for these cards still work, and their cards are withdrawn when they end.'
-      } Opened cards stay with their recipients. The whole pool now has ${available} available cards, and ${waiting} on links that wait.`,
+          ? 'these links stop working at once.'
+          : 'these links still work, and their cards are withdrawn when they end.'
+      } ${formatNumber(found.redeemed)} opened: they stay with their recipients. Withdrawn cards can never be given out or loaded again.`,
     states: { running: 'Running', done: 'Done' },
     counts: (withdrawn: string, cancelled: string, kept: string, redeemed: string) =>
-      `Withdrawn: ${withdrawn}. Links cancelled: ${cancelled}. Kept on links: ${kept}. Opened before: ${redeemed}.`,
+      `Withdrawn: ${withdrawn}, of them from links that were cancelled: ${cancelled}. Kept on links: ${kept}. Opened before: ${redeemed}.`,
     redeemedLinks: (count: string) => `Links opened before (${count})`,
     firstLinks: 'The first 1,000.',
     link: 'Link id',
@@ -1695,7 +1707,7 @@ export const texts = {
     databaseAway: (apps: string) => `the database of ${apps} does not respond`,
     waiting: 'Waiting',
     deliveries: 'Webhook deliveries waiting',
-    overdue: 'Oldest overdue delivery',
+    overdue: 'Oldest overdue, of working webhooks',
     deliveriesLate: 'webhook deliveries are overdue for over five minutes',
     consumers: 'Consumers of the event stream',
     consumersNote:
@@ -1791,7 +1803,8 @@ export const texts = {
     what: 'What',
     changes: 'Changes',
     count: (count: number) => `${count} ${pluralOf(count, 'value', 'values')}`,
-    noChanges: 'Nothing shown',
+    noDifference: 'No difference',
+    notRecorded: 'Not recorded',
     times: (action: string, count: string) => `${action}, ${count} times`,
     rejected: (status: number) => `Rejected with ${status}`,
     emptyTitle: 'No change matches',

@@ -70,6 +70,25 @@ export class WithdrawCards {
   reserved: 'keep' | 'cancel';
 }
 
+/** What a withdrawal would find. */
+@ApiSchema({ name: 'WithdrawalCheck' })
+export class WithdrawalCheck {
+  @ApiProperty({
+    type: 'integer',
+    example: 4810,
+    description: 'Cards without a live link, lapsed ones included: they would be withdrawn at once',
+  })
+  free: number;
+  @ApiProperty({ type: 'integer', example: 12, description: 'Cards that are reserved by a live link' })
+  reserved: number;
+  @ApiProperty({
+    type: 'integer',
+    example: 1,
+    description: 'Cards that were already revealed, and so would not be withdrawn',
+  })
+  redeemed: number;
+}
+
 /** A withdrawal of cards. Missing values are null. */
 @ApiSchema({ name: 'Withdrawal' })
 export class Withdrawal {

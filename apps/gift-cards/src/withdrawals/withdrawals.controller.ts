@@ -7,10 +7,10 @@ import {
   ApiResponse,
   ApiTags,
 } from '@nestjs/swagger';
-import { CurrentCaller, Roles } from '@perkway/auth';
+import { ChangesNothing, CurrentCaller, Roles } from '@perkway/auth';
 import type { Caller } from '@perkway/domain';
 import { ApiProblems } from '@perkway/platform';
-import { WithdrawCards, Withdrawal } from './withdrawal.dto.js';
+import { WithdrawCards, Withdrawal, WithdrawalCheck } from './withdrawal.dto.js';
 import { WithdrawalsService } from './withdrawals.service.js';
 
 @ApiTags('Management')
@@ -43,6 +43,20 @@ export class WithdrawalsController {
     @Body() body: WithdrawCards,
   ): Promise<Withdrawal> {
     return this.withdrawals.create(caller, poolId, idempotencyKey, body);
+  }
+
+  @Post('check')
+  @HttpCode(200)
+  @ChangesNothing()
+  @Header('cache-control', 'no-store')
+  @ApiOperation({
+    summary: 'Check a withdrawal before starting it',
+    description: 'Counts the cards that a withdrawal with this body would find now. Stores nothing.',
+  })
+  @ApiResponse({ status: 200, description: 'What a withdrawal would find', type: WithdrawalCheck })
+  @ApiProblems('POOL_NOT_FOUND')
+  checkWithdrawal(@Param('poolId') poolId: string, @Body() body: WithdrawCards): Promise<WithdrawalCheck> {
+    return this.withdrawals.check(poolId, body);
   }
 
   @Get()

@@ -6,7 +6,7 @@ import { DataSource, Repository } from 'typeorm';
 import { CardVault } from '../cards/card-vault.js';
 import { derivedId } from '../derived-id.js';
 import { PoolEntity } from '../pools/pool.entity.js';
-import type { WithdrawCards, Withdrawal } from './withdrawal.dto.js';
+import type { WithdrawCards, Withdrawal, WithdrawalCheck } from './withdrawal.dto.js';
 import { WithdrawalRunner } from './withdrawal-runner.js';
 
 /** Number of withdrawals that the list of a pool shows, newest first. */
@@ -21,6 +21,23 @@ const SELECT = `
     ) as kept,
     cancelled::float8, redeemed::float8, redeemed_links, created_at, finished_at
   from withdrawals w`;
+
+const COUNT = `
+  select
+    count(*) filter (where l.id is null or l.revealed_at is null and l.expires_at <= now())::float8 as free,
+    count(*) filter (where l.revealed_at is null and l.expires_at > now())::float8 as reserved,
+    count(*) filter (where l.revealed_at is not null)::float8 as redeemed
+  from inventories i
+  join cards c on c.inventory_id = i.id
+  left join reward_links l on l.card_id = c.id and not l.released
+  where i.pool_id = $1
+    and ($2::text is null or c.batch = $2)
+    and ($3::uuid is null or c.load_id = $3)
+    and ($4::uuid[] is null or c.code_hash = any ($4))
+    and ($5::date is null or i.valid_until < $5)
+    and not exists (select from withdrawn_cards w where w.card_id = c.id)
+    -- The card of a kept link counts as withdrawn once the link has ended.
+    and not (l.recalled_by is not null and l.revealed_at is null and l.expires_at <= now())`;
 
 @Injectable()
 export class WithdrawalsService {
@@ -40,24 +57,12 @@ export class WithdrawalsService {
     { account }: Caller,
     poolId: string,
     idempotencyKey: unknown,
-    { reason, reserved, batch, load_id, codes, valid_until_before }: WithdrawCards,
+    body: WithdrawCards,
   ): Promise<Withdrawal> {
     if (!isUuid(idempotencyKey)) throw invalidField('Idempotency-Key', 'must be a UUID');
-    const given = { batch, load_id, codes, valid_until_before };
-    if (SELECTORS.filter((name) => given[name] != null).length !== 1)
-      throw invalidField(SELECTORS.join(', '), 'must have exactly one value');
+    const selection = this.selectionOf(body);
     await this.requirePool(poolId);
-    // Loads trim codes before they hash them, too.
-    const hashes = codes ? [...new Set(codes.map((code) => this.vault.hash(code.trim())))].sort() : null;
-    const values = [
-      poolId.toLowerCase(),
-      reason,
-      reserved,
-      batch?.trim() ?? null,
-      load_id?.toLowerCase() ?? null,
-      hashes,
-      valid_until_before ?? null,
-    ];
+    const values = [poolId.toLowerCase(), body.reason, body.reserved, ...selection];
     // `values` has hashes of the codes, so the digest reveals no code.
     const digest = hash('sha256', JSON.stringify(values));
     const id = derivedId('withdrawal', account, idempotencyKey.toLowerCase());
@@ -74,6 +79,18 @@ export class WithdrawalsService {
     if (stored!.body_digest !== digest) throw new ApiError('IDEMPOTENCY_KEY_CONFLICT');
     this.runner.wake();
     return this.get(poolId, id);
+  }
+
+  /**
+   * Counts the cards that a withdrawal with this body would find now. Stores nothing.
+   *
+   * @throws VALIDATION_FAILED, POOL_NOT_FOUND
+   */
+  async check(poolId: string, body: WithdrawCards): Promise<WithdrawalCheck> {
+    const selection = this.selectionOf(body);
+    await this.requirePool(poolId);
+    const [counts] = await this.dataSource.query<[WithdrawalCheck]>(COUNT, [poolId, ...selection]);
+    return counts;
   }
 
   /** @throws POOL_NOT_FOUND, WITHDRAWAL_NOT_FOUND */
@@ -93,6 +110,16 @@ export class WithdrawalsService {
       `${SELECT} where pool_id = $1 order by created_at desc, id desc limit ${LISTED}`,
       [poolId],
     );
+  }
+
+  /** Returns the values of the four selectors, three of them null. @throws VALIDATION_FAILED */
+  private selectionOf({ batch, load_id, codes, valid_until_before }: WithdrawCards) {
+    const given = { batch, load_id, codes, valid_until_before };
+    if (SELECTORS.filter((name) => given[name] != null).length !== 1)
+      throw invalidField(SELECTORS.join(', '), 'must have exactly one value');
+    // Loads trim codes before they hash them, too.
+    const hashes = codes ? [...new Set(codes.map((code) => this.vault.hash(code.trim())))].sort() : null;
+    return [batch?.trim() ?? null, load_id?.toLowerCase() ?? null, hashes, valid_until_before ?? null];
   }
 
   private async requirePool(poolId: string) {

@@ -35,6 +35,7 @@ export type CardCheck = AnswerOf<Gift['checkGiftCards']>;
 export type RowReport = CardCheck['rejected_rows'][number];
 export type CardLoad = AnswerOf<Gift['getGiftCardLoad']>;
 export type Withdrawal = AnswerOf<Gift['getWithdrawal']>;
+export type WithdrawalCheck = AnswerOf<Gift['checkWithdrawal']>;
 export type WithdrawCards = Body<Gift['withdrawCards'], 'poolId' | 'idempotencyKey'>;
 export type RewardLink = AnswerOf<Gift['getIssuedRewardLink']>;
 export type Statement = AnswerOf<Gift['getStatement']>;

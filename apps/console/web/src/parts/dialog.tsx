@@ -56,7 +56,7 @@ const sentence = (message: string) => message.charAt(0).toUpperCase() + message.
 
 /** A form in a dialog, which shows errors and cannot be submitted twice at once. */
 export function DialogForm({ action, isDanger, back, onSubmit, isReview, children, ...dialog }: FormProps) {
-  const { error, isBusy, run } = useAction(onSubmit);
+  const { error, isBusy, clear, run } = useAction(onSubmit);
   const form = useRef<HTMLFormElement>(null);
   // The field may be out of sight.
   useEffect(() => form.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus(), [error]);
@@ -74,6 +74,7 @@ export function DialogForm({ action, isDanger, back, onSubmit, isReview, childre
         ref={form}
         key={String(isReview)}
         className="stack"
+        onChange={clear}
         onSubmit={(event) => {
           event.preventDefault();
           void run();

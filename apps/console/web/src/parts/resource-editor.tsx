@@ -54,6 +54,8 @@ interface Props<T, D, B> extends EditorProps {
   usedIn?: (stored: T) => ReactNode;
   /** Finds the resources that block the deletion. */
   blockedBy?: (stored: T) => { kind: Kind; query: Query };
+  /** Returns why a stored resource can never be deleted, or null. */
+  keptBecause?: (stored: T) => string | null;
   /** Shown below the form of a stored resource. */
   below?: (stored: T) => ReactNode;
 }
@@ -183,11 +185,12 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
     />
   );
   const usedIn = stored && props.usedIn?.(stored.body);
+  const kept = (stored && props.keptBecause?.(stored.body)) ?? null;
   const startDeleting = async () => {
     const blocker = stored && props.blockedBy?.(stored.body);
     // If this cannot be read, the host decides.
     const found = blocker && (await blocker.kind.list({ ...blocker.query, limit: 1 }).catch(() => null));
-    setBlocked(Boolean(found?.data.length));
+    setBlocked(Boolean(found?.data.length) || kept !== null);
     setDeleting(true);
   };
   const editor = (content: () => ReactNode) => () => (
@@ -294,7 +297,7 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
       {unsaved.dialog}
       <Confirm
         title={(isBlocked ? t.blockedTitle : t.deleteTitle)(stored ? kind.nameOf(stored.body) : '')}
-        text={isBlocked ? t.blockedText : t.deleteText(id ?? '')}
+        text={isBlocked ? (kept ?? t.blockedText) : t.deleteText(id ?? '')}
         action={isBlocked ? null : texts.delete}
         isOpen={isDeleting}
         onClose={() => setDeleting(false)}

@@ -154,6 +154,7 @@ export default function AccountScreen() {
             <LogoField label={t.logo} value={draft.logo} onValue={(logo) => change({ logo })} />
             <TextField
               label={t.supportUrl}
+              hint={t.supportUrlHint}
               type="url"
               value={draft.supportUrl}
               onValue={(supportUrl) => change({ supportUrl })}

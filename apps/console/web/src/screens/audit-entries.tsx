@@ -194,7 +194,9 @@ export function AuditEntries({ caption, filters }: { caption: string; filters: A
                     if (run) return null;
                     const all = differences(before, after);
                     return all.length === 0 ? (
-                      <span className="hint">{t.noChanges}</span>
+                      <span className="hint">
+                        {before !== null && after !== null ? t.noDifference : t.notRecorded}
+                      </span>
                     ) : (
                       <details open={isOfObject}>
                         <summary className="nowrap">{t.count(all.length)}</summary>

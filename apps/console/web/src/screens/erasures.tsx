@@ -125,7 +125,7 @@ function Found({ accountId, account, kind, id, onErased }: FoundProps) {
       <Loaded query={found}>
         {({ events, job_rows }) =>
           events.length === 0 && job_rows === 0 ? (
-            <p>{t.nothing}</p>
+            <p>{t.nothing[kind]}</p>
           ) : (
             <ul>
               {events.map(({ cube, count }) => (

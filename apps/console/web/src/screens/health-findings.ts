@@ -20,6 +20,12 @@ interface Aged {
   oldest_seconds: number | null;
 }
 
+/** Adds to the name of an app what happens while it is down. */
+function withEffect(app: string): string {
+  const [effect] = t.effects[app]?.split('.') ?? [];
+  return effect ? `${app} (${effect.charAt(0).toLowerCase()}${effect.slice(1)})` : app;
+}
+
 /** Lists the problems of apps, databases, broker, outboxes, consumers and webhooks. */
 export function healthFindings(health: Health): Finding[] {
   const { apps, broker, outbox, dead_letters, consumers, webhooks, checked_at } = health;
@@ -46,7 +52,7 @@ export function healthFindings(health: Health): Finding[] {
   addNamed(
     'critical',
     t.down,
-    namesOf(({ state }) => state === 'down'),
+    namesOf(({ state }) => state === 'down').map(withEffect),
   );
   addNamed(
     'warning',

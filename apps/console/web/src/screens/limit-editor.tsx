@@ -86,6 +86,7 @@ function Editor({ id }: { id: string | null }) {
         kind={LIMITS}
         id={id}
         makeId={({ owner, period }) => owner && `${owner}-${period}`}
+        idHint={t.idHint}
         blank={BLANK}
         toDraft={({ owner, links, amount, currency, period, timezone, per, only }) => ({
           ...{ owner, period, timezone, per },

@@ -76,6 +76,7 @@ function Pool({ id }: { id: string | null }) {
         nameOf={({ product }) => product?.name ?? ''}
         onNamed={setName}
         onMissing={() => setMissing(true)}
+        keptBecause={({ inventories }) => (inventories.length > 0 ? t.kept : null)}
         usedIn={({ id, owner }) => <LimitsOf owner={owner} isOf={(only) => only.pool_id === id} />}
         makeId={() => newId}
         idHint={t.idHint}

@@ -1,9 +1,8 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import { POOLS } from '../api/managed';
 import { perkway, responseOf } from '../api/perkway';
 import { refreshGiftCards } from '../api/stock';
-import type { WithdrawCards, Withdrawal } from '../api/types';
+import type { WithdrawCards, Withdrawal, WithdrawalCheck } from '../api/types';
 import { formatMoment, formatNumber } from '../format';
 import { Confirm, DialogForm } from '../parts/dialog';
 import { ReasonField, SelectField, TextArea, TextField } from '../parts/fields';
@@ -117,10 +116,6 @@ function WithdrawForm({ poolId, onClose, onBegun }: FormProps) {
     queryKey: ['card-loads', poolId],
     queryFn: ({ signal }) => responseOf(perkway.gift.getGiftCardLoads({ poolId }, { signal })),
   });
-  const stock = useQuery({
-    queryKey: ['stock', poolId],
-    queryFn: () => responseOf(POOLS.read(poolId)),
-  });
   const [by, setBy] = useState<Selector>('batch');
   const [batch, setBatch] = useState('');
   const [load, setLoad] = useState('');
@@ -128,7 +123,7 @@ function WithdrawForm({ poolId, onClose, onBegun }: FormProps) {
   const [day, setDay] = useState('');
   const [reserved, setReserved] = useState<Reserved>('keep');
   const [reason, setReason] = useState('');
-  const [confirmed, setConfirmed] = useState<WithdrawCards | null>(null);
+  const [checked, setChecked] = useState<{ body: WithdrawCards; found: WithdrawalCheck } | null>(null);
   // Idempotency key of this form: confirming again after a lost response withdraws nothing twice.
   const attempt = useRef(crypto.randomUUID());
   const list = codes
@@ -137,18 +132,21 @@ function WithdrawForm({ poolId, onClose, onBegun }: FormProps) {
     .filter(Boolean);
   const loadId = load || (loads.data?.[0]?.id ?? '');
 
-  const review = () => {
+  const review = async () => {
     if (by === 'load_id' && !loadId) throw new Error(t.needLoad);
     if (by === 'codes' && (list.length === 0 || list.length > MAX_CODES)) throw new Error(t.needCodes);
-    attempt.current = crypto.randomUUID();
-    setConfirmed({
+    const body: WithdrawCards = {
       reason: reason.trim(),
       reserved,
       ...(by === 'batch' && { batch: batch.trim() }),
       ...(by === 'load_id' && { load_id: loadId }),
       ...(by === 'codes' && { codes: list }),
       ...(by === 'valid_until_before' && { valid_until_before: day }),
-    });
+    };
+    const found = await responseOf(perkway.gift.checkWithdrawal({ poolId, ...body }));
+    if (found.free + found.reserved + found.redeemed === 0) throw new Error(t.noneFound);
+    attempt.current = crypto.randomUUID();
+    setChecked({ body, found });
   };
   const selection = {
     batch: t.ofBatch(batch.trim()),
@@ -156,15 +154,13 @@ function WithdrawForm({ poolId, onClose, onBegun }: FormProps) {
     codes: t.ofSomeCodes(formatNumber(list.length)),
     valid_until_before: t.ofDay(day),
   }[by];
-  const total = (name: 'available' | 'reserved') =>
-    formatNumber((stock.data?.inventories ?? []).reduce((sum, entry) => sum + entry[name], 0));
 
   return (
     <>
       <DialogForm
         title={t.withdraw}
         action={t.review}
-        isOpen={confirmed === null}
+        isOpen={checked === null}
         onClose={onClose}
         onSubmit={review}
       >
@@ -209,13 +205,13 @@ function WithdrawForm({ poolId, onClose, onBegun }: FormProps) {
       </DialogForm>
       <Confirm
         title={t.confirmTitle}
-        text={t.confirmText(selection, reserved, total('available'), total('reserved'))}
+        text={checked && t.confirmText(selection, reserved, checked.found)}
         action={t.withdraw}
-        isOpen={confirmed !== null}
-        onClose={() => setConfirmed(null)}
+        isOpen={checked !== null}
+        onClose={() => setChecked(null)}
         onConfirm={async () => {
           await responseOf(
-            perkway.gift.withdrawCards({ poolId, idempotencyKey: attempt.current, ...confirmed! }),
+            perkway.gift.withdrawCards({ poolId, idempotencyKey: attempt.current, ...checked!.body }),
           );
           await onBegun();
           onClose();

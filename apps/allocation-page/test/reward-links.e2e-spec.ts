@@ -66,7 +66,7 @@ describe('recipient operations', () => {
       expect(status).toBe(200);
       expect(body).toMatchObject({ state: 'REVEALED', card: CARD });
     }
-    expect(gifts.link(token).revealed).toBe(1);
+    expect(gifts.link(token).revealCount).toBe(1);
     // Says when the link was revealed, but not in response to the request that revealed it.
     expect(first.headers).not.toHaveProperty('perkway-revealed-at');
     for (const { headers } of [...again, read])
@@ -85,7 +85,7 @@ describe('recipient operations', () => {
 
     expect(responses.map(({ status }) => status)).toEqual([200, 200, 404, 404]);
     expect(responses[0]!.headers['cache-control']).toBe('no-store');
-    expect(gifts.link(token)).toMatchObject({ requested: 0, view: { state: 'RESERVED' } });
+    expect(gifts.link(token)).toMatchObject({ revealRequests: 0, view: { state: 'RESERVED' } });
   });
 
   it('omit the PIN of a card without one, and include the brand', async () => {
@@ -145,7 +145,7 @@ describe('recipient operations', () => {
       expect(headers['www-authenticate']).toBe('Bearer');
       expect(headers['cache-control']).toBe('no-store');
     }
-    expect(gifts.link(token).requested).toBe(0);
+    expect(gifts.link(token).revealRequests).toBe(0);
   });
 
   it('check the token before the body, and need no body', async () => {
@@ -158,7 +158,7 @@ describe('recipient operations', () => {
 
     expect((await send()).status).toBe(401);
     expect((await send(`Bearer ${token}`)).body.code).toBe('VALIDATION_FAILED');
-    expect(gifts.link(token).requested).toBe(0);
+    expect(gifts.link(token).revealRequests).toBe(0);
   });
 
   it('return 404 problem details for an unknown token', async () => {

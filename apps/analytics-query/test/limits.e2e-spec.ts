@@ -49,7 +49,7 @@ describe('large responses', () => {
     const { status, body } = await stack.as(account).load(queries, 'multi');
     expect({ status, error: body.error }).toEqual({
       status: 400,
-      error: 'The queries of one request may ask for at most 250000 rows together: use smaller limits',
+      error: 'The queries of one request may ask for at most 250000 rows in total: use smaller limits',
     });
     const few = await stack.as(account).load(queries.slice(0, 5), 'multi');
     expect([few.status, few.body.error]).toEqual([200, undefined]);

@@ -157,7 +157,7 @@ it('survives 200 requests at and over the limits, of two accounts, while others 
     await Promise.all(requested);
   });
   const TOO_MUCH =
-    '400 The queries of one request may ask for at most 250000 rows together: use smaller limits';
+    '400 The queries of one request may ask for at most 250000 rows in total: use smaller limits';
   expect(responses.get(TOO_MUCH)).toBe(100);
   // The others are complete, timed out, were too many at once, were aborted at their deadline, or the database was too
   // busy to respond.

@@ -5,11 +5,11 @@ import { compareEvents, type EventsReport } from './compare-events.js';
 import { toText } from './to-text.js';
 
 export interface AuditOptions {
-  /** Any role that may read the schema gift_cards. */
+  /** URL of the gift-cards database, with a role that can read the schema gift_cards. */
   databaseUrl: string;
-  /** The database of the events, by default the same one. */
+  /** URL of the analytics database. Default: `databaseUrl`. */
   analyticsUrl?: string;
-  /** A user with all permissions. Without it the stream is not compared. */
+  /** URL of the broker, with a user that has all permissions. Without it, the stream is not compared. */
   natsUrl?: string;
   /** Events younger than this many seconds may still be in transit. */
   graceS?: number;
@@ -40,7 +40,10 @@ async function withClient<T>(connectionString: string, work: (client: pg.Client)
   }
 }
 
-/** Audits the gift cards, and compares the events of links and of the stream with stored rows. Changes nothing. */
+/**
+ * Audits the gift cards, compares link rows with their stored events, and checks that each event in the stream is
+ * stored. Read-only.
+ */
 export const audit = ({
   databaseUrl,
   analyticsUrl = databaseUrl,

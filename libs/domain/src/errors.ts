@@ -2,7 +2,7 @@ export interface ErrorDefinition {
   status: number;
   /** The meaning, without a period. */
   title: string;
-  /** What the caller can do, if it differs from what other errors of this status require. */
+  /** What the caller can do. Defaults to the advice for the status. */
   advice?: string;
 }
 
@@ -33,7 +33,7 @@ export const ERROR_CODES = {
   CREATED_BY_INVALID: { status: 400, title: 'The header X-Created-By is longer than 255 characters' },
   REASON_INVALID: { status: 400, title: 'reason must be a string of 1 to 255 characters' },
   MONTH_INVALID: { status: 400, title: 'month must be a past month or this one, as YYYY-MM' },
-  URL_FORBIDDEN: { status: 400, title: 'The URL is not one that webhooks may be delivered to' },
+  URL_FORBIDDEN: { status: 400, title: 'Webhooks cannot be delivered to this URL' },
   API_KEY_INVALID: { status: 401, title: 'The API key is missing, malformed, unknown or expired' },
   SESSION_ENDED: { status: 401, title: 'There is no session, or it has ended' },
   LINK_TOKEN_MISSING: { status: 401, title: 'The link token is missing' },
@@ -41,7 +41,7 @@ export const ERROR_CODES = {
   ORIGIN_FORBIDDEN: { status: 403, title: 'The request does not come from a page of this host' },
   FORBIDDEN: { status: 403, title: 'The key does not allow this operation' },
   SCOPE_MISSING: { status: 403, title: 'The key does not have the scope of this operation' },
-  KEY_EXPIRES: { status: 403, title: 'A key that expires cannot give access that lasts longer' },
+  KEY_EXPIRES: { status: 403, title: 'An expiring key cannot grant access that outlasts it' },
   APPROVAL_BY_KEY: {
     status: 403,
     title: 'Sign in as a person to approve or reject a job, not with an API key',
@@ -67,8 +67,8 @@ export const ERROR_CODES = {
   WEBHOOK_NOT_FOUND: { status: 404, title: 'The account has no such webhook' },
   EVENT_NOT_FOUND: { status: 404, title: 'The account has no such event' },
   METHOD_NOT_ALLOWED: { status: 405, title: 'The method is not allowed here' },
-  KEY_EXISTS: { status: 409, title: 'The API key exists already' },
-  KEY_ROTATED: { status: 409, title: 'The API key was rotated already' },
+  KEY_EXISTS: { status: 409, title: 'The API key already exists' },
+  KEY_ROTATED: { status: 409, title: 'The API key was already rotated' },
   KEY_EXPIRED: { status: 409, title: 'The API key has expired' },
   NO_AVAILABLE_CODES: { status: 409, title: 'No single-use code is left' },
   NO_AVAILABLE_CARDS: {
@@ -82,7 +82,7 @@ export const ERROR_CODES = {
     advice:
       'Retry after the number of seconds in Retry-After. Without this header, retry once the limit has room again.',
   },
-  NOT_AWAITING_APPROVAL: { status: 409, title: 'The job does not wait for an approval' },
+  NOT_AWAITING_APPROVAL: { status: 409, title: 'The job is not awaiting approval' },
   APPROVAL_LAPSED: { status: 409, title: 'Nobody approved the job in time' },
   IDEMPOTENCY_KEY_CONFLICT: {
     status: 409,
@@ -90,18 +90,18 @@ export const ERROR_CODES = {
     advice: 'Do not retry: use a new key for another request.',
   },
   IN_USE: { status: 409, title: 'The resource is in use and cannot be deleted' },
-  TOO_MANY_LIMITS: { status: 409, title: 'The account has 100 limits, the most it may have' },
-  TOO_MANY_QUESTIONS: { status: 409, title: 'The account has 100 saved questions, the most it may have' },
-  TOO_MANY_WEBHOOKS: { status: 409, title: 'The account has reached its limit of webhooks' },
+  TOO_MANY_LIMITS: { status: 409, title: 'The account has the maximum of 100 limits' },
+  TOO_MANY_QUESTIONS: { status: 409, title: 'The account has the maximum of 100 saved questions' },
+  TOO_MANY_WEBHOOKS: { status: 409, title: 'The account has the maximum number of webhooks' },
   MONTH_OPEN: { status: 409, title: 'The month is not closed' },
   WEBHOOK_DISABLED: { status: 409, title: 'The webhook is disabled' },
   LINK_NOT_REVEALED: { status: 409, title: 'The link has not been revealed' },
-  LINK_ALREADY_REVEALED: { status: 409, title: 'The link has been revealed' },
+  LINK_ALREADY_REVEALED: { status: 409, title: 'The link has already been revealed' },
   LINK_EXPIRED: { status: 410, title: 'The link has expired' },
   CURSOR_EXPIRED: {
     status: 410,
     title: 'The cursor is older than the events that are kept',
-    advice: 'Start again with from.',
+    advice: 'Start again with the parameter "from" instead of "cursor".',
   },
   PRECONDITION_FAILED: { status: 412, title: 'The resource does not match If-Match' },
   PAYLOAD_TOO_LARGE: { status: 413, title: 'The body is too large' },
@@ -143,11 +143,11 @@ export const invalidFields = (problems: readonly FieldProblem[]): ApiError => {
 };
 export const invalidField = (field: string, message: string): ApiError => invalidFields([{ field, message }]);
 
-const MAX_USERS_NAMED = 20;
+const MAX_IDS_NAMED = 20;
 /** Returns a 409 that names what uses the resource. @param what in the plural: "the perks" */
 export function inUse(what: string, ids: readonly (string | number)[]): ApiError {
-  const more = ids.length - MAX_USERS_NAMED;
-  const named = ids.slice(0, MAX_USERS_NAMED).join(', ');
+  const more = ids.length - MAX_IDS_NAMED;
+  const named = ids.slice(0, MAX_IDS_NAMED).join(', ');
   return new ApiError('IN_USE', `It is used by ${what} ${named}${more > 0 ? ` and ${more} more` : ''}`);
 }
 

@@ -17,7 +17,7 @@ export interface NatsClusterOptions {
   secret: string;
   /** For tests: the servers die with the process that started them. */
   dieWithParent?: boolean;
-  /** Maximum bytes of streams on the disk of each server. It refuses more. */
+  /** Maximum bytes of streams on each server's disk. The server rejects messages beyond it. */
   maxFileBytes?: number;
   /** Path of the nats-server; defaults to `findNatsServerForCluster`. */
   binary?: string;
@@ -54,7 +54,7 @@ export async function startNatsCluster(options: NatsClusterOptions): Promise<Nat
       'cluster {',
       '  name: perkway',
       `  listen: "127.0.0.1:${routes[index]}"`,
-      // Servers tell clients these addresses, so they must be reachable.
+      // Servers connect to each other on these addresses.
       `  routes: [${routes.map((port) => `"nats://127.0.0.1:${port}"`).join(', ')}]`,
       '}',
     ];
@@ -88,7 +88,10 @@ export async function startNatsCluster(options: NatsClusterOptions): Promise<Nat
           send(await jetstreamManager(connection)),
         );
       } catch (error) {
-        if (Date.now() > deadline) throw new Error('the brokers have not elected a leader', { cause: error });
+        if (Date.now() > deadline)
+          throw new Error(`The NATS cluster is not ready after ${READY_WITHIN_MS / 1_000} s`, {
+            cause: error,
+          });
         await sleep(100);
       }
   };

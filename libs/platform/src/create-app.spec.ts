@@ -649,7 +649,7 @@ describe('an app of the platform', () => {
         // Characters that a header cannot hold are replaced.
         expect(response.headers['perkway-detail']).toBe(
           {
-            '/refused': 'The API key exists already',
+            '/refused': 'The API key already exists',
             '/nothing': 'There is nothing at this URL',
             '/broken': 'Something went wrong on our side',
             '/worded': 'size has no value ?, but one of: ?? 1 ?.',

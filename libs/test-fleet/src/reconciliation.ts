@@ -21,7 +21,7 @@ export interface Sum {
   /** Acknowledged but not stored. */
   lost: number;
   /** Stored more than once, acknowledged or not. */
-  doubled: number;
+  duplicated: number;
 }
 
 export interface Reconciliation {
@@ -39,11 +39,15 @@ const STATES: Partial<Record<Operation, string>> = {
 };
 const EXAMPLES = 20;
 
-/** Returns how often the effect of an attempt is stored. If it has several parts, returns the count of a wrong one. */
+/**
+ * Returns how often the effect of an attempt is stored: 1 if all is right. For a reward link, checks the row first,
+ * then its event.
+ */
 function timesStored(attempt: Attempt, stored: Stored, linkOf: ReadonlyMap<string, StoredLink>): number {
   const { operation, id, linkId } = attempt;
   if (EVENTS.has(operation)) return stored.events.get(id) ?? 0;
   const state = STATES[operation];
+  // Other operations (session, token, query) store nothing that can be checked.
   if (!state) return attempt.acknowledgedAt === undefined ? 0 : 1;
   if (operation === 'generate') {
     const links = stored.links.get(id) ?? [];
@@ -66,17 +70,17 @@ export function reconcile(attempts: readonly Attempt[], stored: Stored): Reconci
     const { operation, phase } = attempt;
     const ofPhase = sums.get(phase) ?? new Map<Operation, Sum>();
     sums.set(phase, ofPhase);
-    const sum = ofPhase.get(operation) ?? { attempted: 0, acknowledged: 0, lost: 0, doubled: 0 };
+    const sum = ofPhase.get(operation) ?? { attempted: 0, acknowledged: 0, lost: 0, duplicated: 0 };
     ofPhase.set(operation, sum);
     const times = timesStored(attempt, stored, linkOf);
     const isAcknowledged = attempt.acknowledgedAt !== undefined;
-    const [isLost, isDoubled] = [isAcknowledged && times === 0, times > 1];
+    const [isLost, isDuplicated] = [isAcknowledged && times === 0, times > 1];
     sum.attempted += 1;
     sum.acknowledged += Number(isAcknowledged);
     sum.lost += Number(isLost);
-    sum.doubled += Number(isDoubled);
-    if ((isLost || isDoubled) && examples.length < EXAMPLES)
-      examples.push(`${isLost ? 'lost' : 'doubled'}: ${operation} ${attempt.linkId ?? attempt.id}`);
+    sum.duplicated += Number(isDuplicated);
+    if ((isLost || isDuplicated) && examples.length < EXAMPLES)
+      examples.push(`${isLost ? 'lost' : 'duplicated'}: ${operation} ${attempt.linkId ?? attempt.id}`);
   }
   return { sums, examples };
 }

@@ -17,21 +17,21 @@ const attempt = (given: Partial<Attempt>): Attempt => ({
   ...given,
 });
 const sumOf = (attempts: Attempt[], found: Partial<Stored>) => {
-  const { lost, doubled } = reconcile(attempts, stored(found)).sums.get(0)!.get(attempts[0]!.operation)!;
-  return { lost, doubled };
+  const { lost, duplicated } = reconcile(attempts, stored(found)).sums.get(0)!.get(attempts[0]!.operation)!;
+  return { lost, duplicated };
 };
-const HOLDS = { lost: 0, doubled: 0 };
-const LOST = { lost: 1, doubled: 0 };
-const DOUBLED = { lost: 0, doubled: 1 };
+const HOLDS = { lost: 0, duplicated: 0 };
+const LOST = { lost: 1, duplicated: 0 };
+const DUPLICATED = { lost: 0, duplicated: 1 };
 
 describe('an event', () => {
   it.each([
     ['acknowledged and stored once', 1, 1, HOLDS],
     ['acknowledged and not stored', 1, 0, LOST],
-    ['acknowledged and stored twice', 1, 2, DOUBLED],
+    ['acknowledged and stored twice', 1, 2, DUPLICATED],
     ['not acknowledged and not stored', undefined, 0, HOLDS],
     ['not acknowledged and stored once', undefined, 1, HOLDS],
-    ['not acknowledged and stored twice', undefined, 2, DOUBLED],
+    ['not acknowledged and stored twice', undefined, 2, DUPLICATED],
   ])('%s', (_, acknowledgedAt, times, expected) => {
     expect(sumOf([attempt({ acknowledgedAt })], { events: new Map([['a', times]]) })).toEqual(expected);
   });
@@ -50,8 +50,8 @@ describe('a reward link', () => {
     ['has no row', { linkEvents: new Map([['l:generated', 1]]) }, LOST],
     ['has no event', { links }, LOST],
     ['has another id than acknowledged', { links: new Map([['a', [{ ...row, id: 'm' }]]]) }, LOST],
-    ['twice', { links: new Map([['a', [row, { ...row, id: 'm' }]]]) }, DOUBLED],
-    ['is counted twice', { links, linkEvents: new Map([['l:generated', 2]]) }, DOUBLED],
+    ['twice', { links: new Map([['a', [row, { ...row, id: 'm' }]]]) }, DUPLICATED],
+    ['is counted twice', { links, linkEvents: new Map([['l:generated', 2]]) }, DUPLICATED],
   ])('is reported if it %s', (_, found, expected) => expect(sumOf([made], found)).toEqual(expected));
 
   it.each(['reveal', 'cancel'] as const)('is checked after %s', (operation) => {

@@ -494,8 +494,8 @@ describe('two replicas of every app', () => {
     const { sums, examples } = await reconcileAll(fleet, load, COUNTED_WITHIN_MS);
     expect(examples).toEqual([]);
     for (const operation of OPERATION_NAMES) {
-      const { acknowledged, lost, doubled } = sums.get(0)!.get(operation)!;
-      expect([operation, acknowledged > 0, lost, doubled]).toEqual([operation, true, 0, 0]);
+      const { acknowledged, lost, duplicated } = sums.get(0)!.get(operation)!;
+      expect([operation, acknowledged > 0, lost, duplicated]).toEqual([operation, true, 0, 0]);
     }
     expect([...load.wrong]).toEqual([]);
     expect(await checkPromises(load)).toEqual([]);

@@ -13,7 +13,7 @@ import { respond, type RpcResponder } from './rpc-responder.js';
 
 interface FakeLink {
   card: { code: string; pin?: string };
-  /** Sent only if the link is EXPIRED. */
+  /** Not sent while the link is RESERVED. */
   id: string;
   view: Omit<RewardLinkView, 'card' | 'id'>;
   /** Unix seconds. */
@@ -23,9 +23,9 @@ interface FakeLink {
   /** The language of the last request. */
   preference?: LanguagePreference;
   /** Number of reveal requests. */
-  requested: number;
+  revealRequests: number;
   /** Number of reveal requests that changed the state. */
-  revealed: number;
+  revealCount: number;
 }
 
 /**
@@ -61,10 +61,10 @@ export class FakeGiftCards {
     this.responders = await Promise.all([
       this.respond(GET_REWARD_LINK, () => {}),
       this.respond(REVEAL_REWARD_LINK, (link) => {
-        link.requested += 1;
+        link.revealRequests += 1;
         if (link.view.state === 'EXPIRED') return 'LINK_EXPIRED';
         if (link.view.state === 'RESERVED') {
-          link.revealed += 1;
+          link.revealCount += 1;
           link.revealedAt = Math.floor(Date.now() / 1000);
         }
         link.view.state = 'REVEALED';
@@ -93,7 +93,7 @@ export class FakeGiftCards {
       expires_at: Math.floor(Date.now() / 1000) + 9 * DAY_S,
       ...rest,
     };
-    this.links.set(token, { card, id, view, revealedAt, brand, product, requested: 0, revealed: 0 });
+    this.links.set(token, { card, id, view, revealedAt, brand, product, revealRequests: 0, revealCount: 0 });
     return token;
   }
 

@@ -4,7 +4,7 @@ export * from './close-all.js';
 export * from './document-check.js';
 export * from './rpc-caller.js';
 export * from './certificate.js';
-export * from './erasure-of-waiting-events.js';
+export * from './check-erasure-in-outbox.js';
 export { untilEarlyInAMinute } from './early-in-a-minute.js';
 export * from './fake-accounts.js';
 export * from './fake-catalogue.js';

@@ -21,7 +21,7 @@ async function withBroker<T>(url: string, work: (connection: NatsConnection) => 
   }
 }
 
-/** Creates the stream as analytics-query does, as far as publishers can tell, but without a consumer. */
+/** Creates the stream with the name and subjects that analytics-query uses, but without a consumer. */
 export const createTrackingStream = (natsUrl: string): Promise<void> =>
   withBroker(natsUrl, async (connection) => {
     const manager = await jetstreamManager(connection);
@@ -34,8 +34,8 @@ export const deleteTrackingStream = (natsUrl: string): Promise<void> =>
   });
 
 /**
- * Deletes all messages of the stream. First waits for the app's outbox, because the relay would publish what is left in
- * it again: on a slow machine an event is in the outbox and in the stream.
+ * Deletes all messages of the stream. First waits until the app's outbox is empty, because the relay could publish an
+ * event again after the purge.
  */
 export async function purgeTrackingStream(
   natsUrl: string,
@@ -70,7 +70,7 @@ export async function trackedEvents(natsUrl: string): Promise<TrackingEvent[]> {
   return [...counted.values()];
 }
 
-/** Waits until an app has found the stream. Before that its events go through the outbox. */
+/** Waits until an app publishes directly to the stream instead of through the outbox. */
 export const untilTracking = (app: Pick<LaunchedApp, 'url'>): Promise<void> =>
   waitFor(
     async () => /^tracking_breaker_open\{.*\} 0$/m.test((await http(app).get('/metrics')).text),

@@ -15,15 +15,15 @@ export interface Phase {
   to: number;
 }
 
-const NOTHING: Sum = { attempted: 0, acknowledged: 0, lost: 0, doubled: 0 };
+const NOTHING: Sum = { attempted: 0, acknowledged: 0, lost: 0, duplicated: 0 };
 
 const total = (sums: Iterable<Sum>): Sum => {
   const all = { ...NOTHING };
   for (const sum of sums) for (const key of Object.keys(all) as (keyof Sum)[]) all[key] += sum[key];
   return all;
 };
-const cells = ({ attempted, acknowledged, lost, doubled }: Sum): string[] =>
-  [attempted, acknowledged, lost, doubled].map(String);
+const cells = ({ attempted, acknowledged, lost, duplicated }: Sum): string[] =>
+  [attempted, acknowledged, lost, duplicated].map(String);
 
 /**
  * Returns a table by fault, with the longest time without an acknowledgment of each operation in seconds, and a table
@@ -45,9 +45,9 @@ export function tables(phases: Phase[], attempts: Attempt[], { sums }: Reconcili
   ]);
   return [
     'By fault; on the right the longest time without a response, in seconds, by operation',
-    formatTable([['', 's', 'attempted', 'acknowledged', 'lost', 'doubled', ...OPERATION_NAMES], ...rows]),
+    formatTable([['', 's', 'attempted', 'acknowledged', 'lost', 'duplicated', ...OPERATION_NAMES], ...rows]),
     '',
     'By operation',
-    formatTable([['', 'attempted', 'acknowledged', 'lost', 'doubled'], ...byOperation]),
+    formatTable([['', 'attempted', 'acknowledged', 'lost', 'duplicated'], ...byOperation]),
   ].join('\n');
 }

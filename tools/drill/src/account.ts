@@ -31,20 +31,20 @@ const REPLAYED_WITHIN_MS = 120_000;
 export const write = (line: string): void => void process.stdout.write(`${line}\n`);
 
 const sumsOf = ({ sums }: Reconciliation): [string, Sum][] => {
-  const nothing: Sum = { attempted: 0, acknowledged: 0, lost: 0, doubled: 0 };
+  const nothing: Sum = { attempted: 0, acknowledged: 0, lost: 0, duplicated: 0 };
   return OPERATION_NAMES.map((operation) => [operation, sums.get(0)?.get(operation) ?? nothing]);
 };
 
 export function show(title: string, reconciliation: Reconciliation): void {
   write(`\n${title}`);
-  const rows = sumsOf(reconciliation).map(([operation, { acknowledged, lost, doubled }]) => [
+  const rows = sumsOf(reconciliation).map(([operation, { acknowledged, lost, duplicated }]) => [
     operation,
-    ...[acknowledged, acknowledged - lost, lost, doubled].map(String),
+    ...[acknowledged, acknowledged - lost, lost, duplicated].map(String),
   ]);
-  write(formatTable([['', 'acknowledged', 'stored', 'lost', 'doubled'], ...rows]));
+  write(formatTable([['', 'acknowledged', 'stored', 'lost', 'duplicated'], ...rows]));
 }
 
-export const count = (reconciliation: Reconciliation, what: 'lost' | 'doubled'): number =>
+export const count = (reconciliation: Reconciliation, what: 'lost' | 'duplicated'): number =>
   sumsOf(reconciliation).reduce((sum, [, each]) => sum + each[what], 0);
 
 /** Replays the stream from a point in time. Resolves when everything was processed again. */

@@ -53,7 +53,7 @@ async function synchronous(fleet: TestFleet, profile: Profile): Promise<boolean>
   const { passed, output } = await auditFleet(fleet);
   for (const line of [...reconciliation.examples, ...broken, ...(passed ? [] : [output])]) write(line);
   const holds =
-    count(reconciliation, 'lost') + count(reconciliation, 'doubled') + broken.length === 0 && passed;
+    count(reconciliation, 'lost') + count(reconciliation, 'duplicated') + broken.length === 0 && passed;
   return verdict(holds, 'with a synchronous standby nothing acknowledged is missing, and the audit passes.');
 }
 

@@ -140,7 +140,7 @@ async function play(fleet: TestFleet, archive: string, { cards, stretchMs }: Pro
     const { passed, output } = await auditFleet(fleet);
     for (const line of [...whole.examples, ...broken, ...(passed ? [] : [output])]) write(line);
     const isWhole = verdict(
-      count(whole, 'lost') + count(whole, 'doubled') + broken.length === 0 && passed,
+      count(whole, 'lost') + count(whole, 'duplicated') + broken.length === 0 && passed,
       'every acknowledged id is stored once, and the audit passes.',
     );
 
@@ -156,7 +156,7 @@ async function play(fleet: TestFleet, archive: string, { cards, stretchMs }: Pro
     const isCounted = verdict(
       ['read', 'click', 'pixel', 'outreach', 'conversion'].every((operation) => {
         const sum = earlier.sums.get(0)?.get(operation as Operation);
-        return sum !== undefined && sum.acknowledged > 0 && sum.lost + sum.doubled === 0;
+        return sum !== undefined && sum.acknowledged > 0 && sum.lost + sum.duplicated === 0;
       }),
       'the replay restores the events that were acknowledged after that point.',
     );

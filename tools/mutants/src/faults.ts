@@ -478,7 +478,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     file: 'apps/console/src/erasures/erasures.controller.ts',
-    search: 'return { isDone: !running.open };',
+    search: 'return { isDone: !is_running };',
     replacement: 'return { isDone: true };',
     spec: 'apps/console/test/erasures.e2e-spec.ts',
   },
@@ -606,7 +606,7 @@ export const FAULTS: readonly Fault[] = [
     file: 'apps/console/src/audit-log/audit-log.service.ts',
     search: 'const { account, role, keyId, email } = session;',
     replacement:
-      'const { account, role, keyId, email } = session;\n    const early = make();\n    early.catch(() => undefined);\n    make = () => early;',
+      'const { account, role, keyId, email } = session;\n    const early = change();\n    early.catch(() => undefined);\n    change = () => early;',
     spec: 'apps/console/test/proxy.fleet-spec.ts',
     test: 'the audit log has them first',
   },

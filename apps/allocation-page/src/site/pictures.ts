@@ -47,19 +47,19 @@ export const printIcon = svgIcon(
   '<path d="M7 9V4h10v5M7 17H5a1 1 0 0 1-1-1v-5a2 2 0 0 1 2-2h12a2 2 0 0 1 2 2v5a1 1 0 0 1-1 1h-2"/><rect x="7" y="14" width="10" height="6"/>',
 );
 export const saveIcon = svgIcon('<path d="M12 4v11M7.5 11l4.5 4.5 4.5-4.5M5 20h14"/>');
-export const lock = svgIcon(
+export const lockIcon = svgIcon(
   '<rect x="5" y="11" width="14" height="9" rx="2"/><path d="M8 11V8a4 4 0 0 1 8 0v3"/>',
 );
-export const keep = svgIcon('<path d="M7 4h10a1 1 0 0 1 1 1v15l-6-4-6 4V5a1 1 0 0 1 1-1z"/>');
-export const seal = svgIcon(
+export const bookmarkIcon = svgIcon('<path d="M7 4h10a1 1 0 0 1 1 1v15l-6-4-6 4V5a1 1 0 0 1 1-1z"/>');
+export const shieldIcon = svgIcon(
   '<path d="M12 3l7 3v5c0 4.6-2.9 8.2-7 10-4.1-1.8-7-5.4-7-10V6z"/><path d="M9 12l2 2 4-4"/>',
 );
-export const message = svgIcon(
+export const envelopeIcon = svgIcon(
   '<rect x="2.5" y="5" width="19" height="14" rx="2"/><path d="M3.5 7l8.5 6.5L20.5 7"/>',
 );
-export const crossed = svgIcon('<circle cx="12" cy="12" r="9"/><path d="M8.5 8.5l7 7M15.5 8.5l-7 7"/>');
-export const swapped = svgIcon('<path d="M4 9h15l-4-4M20 15H5l4 4"/>');
-export const clock = svgIcon('<circle cx="12" cy="12" r="9"/><path d="M12 7v5l3 2"/>');
-export const cloud = svgIcon(
+export const crossIcon = svgIcon('<circle cx="12" cy="12" r="9"/><path d="M8.5 8.5l7 7M15.5 8.5l-7 7"/>');
+export const swapIcon = svgIcon('<path d="M4 9h15l-4-4M20 15H5l4 4"/>');
+export const clockIcon = svgIcon('<circle cx="12" cy="12" r="9"/><path d="M12 7v5l3 2"/>');
+export const cloudIcon = svgIcon(
   '<path d="M7 18a4 4 0 0 1-.6-7.96A5.5 5.5 0 0 1 16.9 9 4.5 4.5 0 0 1 17.5 18M10 14l4 4M14 14l-4 4"/>',
 );

@@ -1,20 +1,20 @@
 import type { CopyTexts, Texts } from '../texts/index.js';
 import { html, type Html } from './html.js';
 import {
+  bookmarkIcon,
   bow,
-  clock,
-  cloud,
+  clockIcon,
+  cloudIcon,
   copyIcon,
-  crossed,
+  crossIcon,
+  envelopeIcon,
+  lockIcon,
   logoUrl,
-  keep,
-  lock,
-  message,
   printIcon,
   rings,
   saveIcon,
-  seal,
-  swapped,
+  shieldIcon,
+  swapIcon,
 } from './pictures.js';
 
 /** URLs of the page's files. */
@@ -72,11 +72,11 @@ export const renderPage = (
               <p class="face-foot"><span data-kind>${texts.giftCard}</span><span data-fill="place"></span></p>
             </div>
             <div class="blank">
-              <span data-when="missing unknown" hidden>${message}</span>
-              <span data-when="expired busy" hidden>${clock}</span>
-              <span data-when="cancelled withdrawn" hidden>${crossed}</span>
-              <span data-when="replaced" hidden>${swapped}</span>
-              <span data-when="unreachable" hidden>${cloud}</span>
+              <span data-when="missing unknown" hidden>${envelopeIcon}</span>
+              <span data-when="expired busy" hidden>${clockIcon}</span>
+              <span data-when="cancelled withdrawn" hidden>${crossIcon}</span>
+              <span data-when="replaced" hidden>${swapIcon}</span>
+              <span data-when="unreachable" hidden>${cloudIcon}</span>
             </div>
           </div>
           <div class="panel">
@@ -102,7 +102,7 @@ export const renderPage = (
                   ><span class="spinner"></span>${texts.reserved.opening}</span
                 >
               </button>
-              <p class="small">${lock}<span>${texts.reserved.sealed}</span></p>
+              <p class="small">${lockIcon}<span>${texts.reserved.sealed}</span></p>
               <dl>
                 <div>
                   <dt>${texts.reserved.until}</dt>
@@ -151,7 +151,9 @@ export const renderPage = (
                 </div>
               </dl>
               <p class="keep">
-                ${keep}<span><strong>${texts.revealed.keep}</strong><br />${texts.revealed.keepWhy}</span>
+                ${bookmarkIcon}<span
+                  ><strong>${texts.revealed.keep}</strong><br />${texts.revealed.keepWhy}</span
+                >
               </p>
             </section>
             <section data-when="expired" hidden>
@@ -205,7 +207,7 @@ export const renderPage = (
         </main>
         <footer>
           <p class="small">
-            ${seal}<span
+            ${shieldIcon}<span
               ><span
                 data-when="loading reserved revealing revealed"
                 data-fill="brand"

@@ -17,7 +17,7 @@ export const en: Texts = {
   },
   noScript: {
     heading: 'This page needs JavaScript',
-    text: 'Your gift card is shown by a small program that runs in your browser, and JavaScript is turned off here. Turn it on and reload this page, or open the link on another device.',
+    text: 'This page uses JavaScript to show your gift card, and JavaScript is turned off in your browser. Turn it on and reload this page, or open the link on another device.',
     safe: 'Nothing is lost: your link stays as it is.',
   },
   reserved: {
@@ -40,7 +40,7 @@ export const en: Texts = {
     },
     copied: 'Copied',
     copyFailed: 'Copying did not work. The text is selected: copy it by hand.',
-    drawing: 'The code for the till',
+    drawing: 'The code for the checkout',
     how: 'How to use it',
     askWhere: 'Ask the sender where you can use this card.',
     askWhereBrand: 'Ask {brand} where you can use this card.',
@@ -58,7 +58,7 @@ export const en: Texts = {
       'If that was not you, somebody else has seen the code and may have used it. Please ask {brand} for help.',
     replaced:
       'This card has been replaced: a new link was made for you. If the card does not work, open the new link.',
-    keep: 'Keep this page',
+    keep: 'Keep this link',
     keepWhy:
       'The link will keep showing the card. Bookmark it or keep the message it came in. Treat the code like cash: never give it to anybody who calls or writes to you.',
   },
@@ -70,8 +70,8 @@ export const en: Texts = {
   },
   cancelled: {
     heading: 'This link has been cancelled',
-    text: 'It no longer works: its sender has taken it back. Please ask the person who sent it to you.',
-    textBrand: 'It no longer works: its sender has taken it back. Please ask {brand}.',
+    text: 'It no longer works: the sender has cancelled it. Please ask the person who sent it to you.',
+    textBrand: 'It no longer works: the sender has cancelled it. Please ask {brand}.',
   },
   withdrawn: {
     heading: 'This gift card has been withdrawn',

@@ -19,7 +19,7 @@ export const fr: Texts = {
   noScript: {
     heading: 'Cette page nécessite JavaScript',
     text: 'Cette page affiche votre carte cadeau à l’aide de JavaScript, qui est désactivé dans votre navigateur. Activez-le et rechargez la page, ou ouvrez le lien sur un autre appareil.',
-    safe: 'Rien n’est perdu : votre lien reste tel quel.',
+    safe: 'Rien n’est perdu\u00a0: votre lien reste tel quel.',
   },
   reserved: {
     from: 'Quelqu’un vous a fait un cadeau',
@@ -31,7 +31,7 @@ export const fr: Texts = {
     show: 'Afficher la carte',
     opening: 'Ouverture…',
     sealed:
-      'Votre carte reste masquée tant que vous n’avez pas appuyé sur le bouton. Ensuite, cette page l’affiche chaque fois que vous ouvrez le lien. Toute personne qui a le lien peut l’ouvrir : merci de ne pas le transmettre.',
+      'Votre carte reste masquée tant que vous n’avez pas appuyé sur le bouton. Ensuite, cette page l’affiche chaque fois que vous ouvrez le lien. Toute personne qui a le lien peut l’ouvrir\u00a0: merci de ne pas le transmettre.',
   },
   revealed: {
     heading: 'Voici votre carte cadeau de {amount}',
@@ -40,7 +40,7 @@ export const fr: Texts = {
       pin: { label: 'Code PIN', copy: 'Copier le PIN', copied: 'Le PIN a été copié' },
     },
     copied: 'Copié',
-    copyFailed: 'La copie n’a pas fonctionné. Le texte est sélectionné : copiez-le à la main.',
+    copyFailed: 'La copie n’a pas fonctionné. Le texte est sélectionné\u00a0: copiez-le à la main.',
     drawing: 'Le code pour la caisse',
     how: 'Comment l’utiliser',
     askWhere: 'Demandez à l’expéditeur où vous pouvez utiliser cette carte.',
@@ -105,7 +105,7 @@ export const fr: Texts = {
   },
   unreachable: {
     heading: 'Votre carte est momentanément inaccessible',
-    text: 'Rien n’est perdu : votre carte cadeau est en sécurité et votre lien reste tel quel. Réessayez dans un instant.',
+    text: 'Rien n’est perdu\u00a0: votre carte cadeau est en sécurité et votre lien reste tel quel. Réessayez dans un instant.',
     retry: 'Réessayer',
   },
   busy: {

@@ -26,13 +26,13 @@ const announced = (page: Page, text: string) =>
 
 /** Compares the requests of pages: the app sends a call again if a busy machine has not answered it in time. */
 const expectReveals = (token: string, expected: { sent: number; revealed: number }) =>
-  expect({ sent: stage.revealsOf(token), revealed: stage.gifts.link(token).revealed }).toEqual(expected);
+  expect({ sent: stage.revealsOf(token), revealed: stage.gifts.link(token).revealCount }).toEqual(expected);
 
 describe('revealing', () => {
   it('happens on a click, and the link keeps showing the card', async () => {
     const token = stage.gifts.addLink();
     const page = await stage.open(context, token, 'reserved');
-    expect(stage.gifts.link(token).requested).toBe(0);
+    expect(stage.gifts.link(token).revealRequests).toBe(0);
 
     await page.click(REVEAL);
     await untilState(page, 'revealed');
@@ -84,7 +84,7 @@ describe('revealing', () => {
       }`,
     );
     await page.waitForTimeout(500);
-    expect(stage.gifts.link(token)).toMatchObject({ requested: 0, view: { state: 'RESERVED' } });
+    expect(stage.gifts.link(token)).toMatchObject({ revealRequests: 0, view: { state: 'RESERVED' } });
   });
 
   it('sends one request for a double click', async () => {
@@ -109,7 +109,7 @@ describe('revealing', () => {
     await Promise.all([one.click(REVEAL), other.click(REVEAL)]);
     await Promise.all([untilState(one, 'revealed'), untilState(other, 'revealed')]);
     expect([await codeOf(one), await codeOf(other)]).toEqual([CARD.code, CARD.code]);
-    expect(stage.gifts.link(token).revealed).toBe(1);
+    expect(stage.gifts.link(token).revealCount).toBe(1);
   });
 
   it('shows the card again after the back button', async () => {
@@ -130,7 +130,7 @@ describe('revealing', () => {
     await page.goto('about:blank');
     await page.goBack();
     await untilState(page, 'reserved');
-    expect(stage.gifts.link(token).requested).toBe(0);
+    expect(stage.gifts.link(token).revealRequests).toBe(0);
   });
 
   it('reports that the link has expired', async () => {
@@ -272,7 +272,7 @@ describe('while the service or the network is unavailable', () => {
     await stage.gifts.start();
     await page.click('[data-retry]');
     await untilState(page, 'reserved');
-    expect(stage.gifts.link(token).requested).toBe(0);
+    expect(stage.gifts.link(token).revealRequests).toBe(0);
   });
 
   it('asks the person again after a reveal without a response', async () => {
@@ -284,10 +284,10 @@ describe('while the service or the network is unavailable', () => {
     await stage.gifts.start();
     await page.click('[data-retry]');
     await untilState(page, 'reserved');
-    expect(stage.gifts.link(token).revealed).toBe(0);
+    expect(stage.gifts.link(token).revealCount).toBe(0);
     await page.click(REVEAL);
     await untilState(page, 'revealed');
-    expect(stage.gifts.link(token).revealed).toBe(1);
+    expect(stage.gifts.link(token).revealCount).toBe(1);
   });
 
   it('shows the card if only the response to the reveal was lost', async () => {
@@ -312,7 +312,7 @@ describe('while the service or the network is unavailable', () => {
     await untilState(page, 'unreachable');
     await context.setOffline(false);
     await untilState(page, 'reserved');
-    expect(stage.gifts.link(token).requested).toBe(0);
+    expect(stage.gifts.link(token).revealRequests).toBe(0);
   });
 
   it('shows a note if its script never loads', async () => {
@@ -365,7 +365,7 @@ describe('languages', () => {
     await untilState(page, 'reserved');
     await page.waitForSelector('html[lang="fr"]');
     expect(page.url()).toBe(stage.linkTo(token, '?lang=fr'));
-    expect(stage.gifts.link(token).requested).toBe(0);
+    expect(stage.gifts.link(token).revealRequests).toBe(0);
 
     await page.click(REVEAL);
     await untilState(page, 'revealed');

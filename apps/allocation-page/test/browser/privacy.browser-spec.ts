@@ -21,8 +21,8 @@ it('a link stays reserved however often a program opens it, runs its scripts and
     await untilState(page, 'reserved');
   }
   await context.close();
-  const { requested, view } = stage.gifts.link(token);
-  expect([requested, view.state]).toEqual([0, 'RESERVED']);
+  const { revealRequests, view } = stage.gifts.link(token);
+  expect([revealRequests, view.state]).toEqual([0, 'RESERVED']);
 }, 240_000);
 
 it('a link stays reserved when a program requests it without a browser', async () => {
@@ -33,7 +33,7 @@ it('a link stays reserved when a program requests it without a browser', async (
         method,
         headers: { authorization: `Bearer ${token}`, 'sec-purpose': 'prefetch', purpose: 'prefetch' },
       });
-  expect(stage.gifts.link(token)).toMatchObject({ requested: 0, view: { state: 'RESERVED' } });
+  expect(stage.gifts.link(token)).toMatchObject({ revealRequests: 0, view: { state: 'RESERVED' } });
 });
 
 it('the page is small, and its files are requested once', async () => {

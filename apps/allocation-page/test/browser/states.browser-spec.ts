@@ -129,7 +129,7 @@ const STATES: Record<
       /^Here is your €25 gift card$/m,
       new RegExp(CARD.code),
       new RegExp(`PIN\\s+${CARD.pin}`),
-      /^Keep this page$/m,
+      /^Keep this link$/m,
       /^Reference for support\s+[0-9a-f]{8}$/m,
     ],
     readsNot: /Card valid until|This card has been replaced|First opened/,
@@ -524,7 +524,7 @@ describe('in special conditions', () => {
         'Go to fernway-books.example',
       ])
         expect(text).toContain(expected);
-      for (const gone of ['Copy', 'Print', 'Save as picture', 'Keep this page', 'Deutsch'])
+      for (const gone of ['Copy', 'Print', 'Save as picture', 'Keep this link', 'Deutsch'])
         expect(text).not.toContain(gone);
       expect(await page.locator('.qr').isVisible()).toBe(true);
       expect(await page.evaluate('getComputedStyle(document.body).color')).toBe('rgb(0, 0, 0)');

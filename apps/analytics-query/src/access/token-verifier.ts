@@ -93,7 +93,7 @@ export class TokenVerifier {
       );
       const hasAllOldKeys = [...(this.keySet?.keys.keys() ?? [])].every((kid) => keys.has(kid));
       this.keySet = { keys, issuer: reply.issuer, audience: reply.audience };
-      // If a key was withdrawn, forget all verified tokens, because that key may have signed some of them.
+      // If token-issuer removed a key, forget all verified tokens, because that key may have signed some of them.
       if (!hasAllOldKeys) this.verified.clear();
     } catch (err) {
       this.logger.warn({ err, known: this.keySet !== null }, 'cannot get the keys of analytics tokens');

@@ -124,7 +124,7 @@ export class LoadService {
         );
       if (normalized.queries.reduce((rows, { limit }) => rows + limit, 0) > MAX_REQUEST_ROWS)
         throw queryError(
-          `The queries of one request may ask for at most ${MAX_REQUEST_ROWS} rows together: use smaller limits`,
+          `The queries of one request may ask for at most ${MAX_REQUEST_ROWS} rows in total: use smaller limits`,
         );
       return [{ account, normalized, format }, JSON.stringify([account, format, normalized])] as const;
     });

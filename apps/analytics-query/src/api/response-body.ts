@@ -8,7 +8,7 @@ import { queryError } from '../query/query-error.js';
 const MAX_BUFFERED_BYTES = 512 * 1024;
 /** Text is flushed in chunks of about this size. */
 const CHUNK_CHARACTERS = 32 * 1024;
-/** Limit for all queries of one request together. */
+/** Limit for all queries of one request in total. */
 export const MAX_RESPONSE_BYTES = 128 * 1024 * 1024;
 
 /** A response body that is written row by row: buffered while it is small, then streamed with backpressure. */
@@ -64,7 +64,7 @@ export class ResponseBody {
     this.bytes += chunk.length;
     if (this.bytes > MAX_RESPONSE_BYTES)
       throw queryError(
-        `The responses of one request may have at most ${MAX_RESPONSE_BYTES / 1024 / 1024} MB together: use smaller limits`,
+        `The responses of one request may have at most ${MAX_RESPONSE_BYTES / 1024 / 1024} MB in total: use smaller limits`,
       );
     if (this.stream) return this.push(chunk);
     this.chunks.push(chunk);

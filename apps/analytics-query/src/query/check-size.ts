@@ -2,7 +2,7 @@ import { isTimeMember } from '../model/model.js';
 import type { Filter, Query } from './query.js';
 import { queryError } from './query-error.js';
 
-/** Limits on all queries of one request together, because parsing and compiling them blocks the event loop. */
+/** Limits on all queries of one request in total, because parsing and compiling them blocks the event loop. */
 const MAX_MEMBERS = 2_000;
 const MAX_VALUES = 20_000;
 const MAX_CHARACTERS = 500_000;
@@ -30,22 +30,22 @@ interface Size {
 }
 
 /**
- * Rejects queries that are too large together, before they are processed.
+ * Rejects a request whose queries exceed the limits in total, before they are processed.
  * @param queries checked by `checkForm`; a query with `compareDateRange` counts once per range
  */
 export function checkSize(queries: readonly Query[]): void {
   const size: Size = { members: 0, values: 0, characters: 0, dates: 0 };
   for (const query of queries) addQuery(size, query);
   if (size.members > MAX_MEMBERS)
-    throw queryError(`The queries of one request may name at most ${MAX_MEMBERS} members together`);
+    throw queryError(`The queries of one request may reference at most ${MAX_MEMBERS} members in total`);
   if (size.values > MAX_VALUES)
-    throw queryError(`The filters of one request may have at most ${MAX_VALUES} values together`);
+    throw queryError(`The filters of one request may have at most ${MAX_VALUES} values in total`);
   if (size.characters > MAX_CHARACTERS)
     throw queryError(
-      `The filter values of one request may have at most ${MAX_CHARACTERS} characters together`,
+      `The filter values of one request may have at most ${MAX_CHARACTERS} characters in total`,
     );
   if (size.dates > MAX_DATES)
-    throw queryError(`The queries of one request may have at most ${MAX_DATES} dates together`);
+    throw queryError(`The queries of one request may have at most ${MAX_DATES} dates in total`);
 }
 
 function addQuery(total: Size, query: Query): void {

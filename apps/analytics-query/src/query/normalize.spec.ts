@@ -302,7 +302,7 @@ describe('rejected queries', () => {
     };
     expect(normalize(wide, NOW).queries).toHaveLength(1);
     expect(refusal([wide, wide]).detail).toBe(
-      'The queries of one request may name at most 2000 members together',
+      'The queries of one request may reference at most 2000 members in total',
     );
   });
 
@@ -317,7 +317,7 @@ describe('rejected queries', () => {
       timeDimensions: [{ dimension: 'c.t', granularity: 'day', compareDateRange: ranges }],
     });
     expect(normalize(over(['today']), NOW).queries).toHaveLength(1);
-    expect(refusal(over(['today', 'yesterday'])).detail).toContain(`at most ${most} together`);
+    expect(refusal(over(['today', 'yesterday'])).detail).toContain(`at most ${most} in total`);
   });
 
   it('rejects too many dates, wherever they are', () => {
@@ -332,7 +332,7 @@ describe('rejected queries', () => {
       operator,
       values: Array.from({ length }, () => '2026-01-01'),
     });
-    const most = 'at most 200 dates together';
+    const most = 'at most 200 dates in total';
     expect(refusal(query([], 101)).detail).toContain(most);
     expect(refusal([query([], 60), query([], 60)]).detail).toContain(most);
     expect(refusal(query([filter('perk_clicks.occurred_at', 'equals', 199)])).detail).toContain(most);

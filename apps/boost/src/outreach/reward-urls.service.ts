@@ -26,7 +26,7 @@ export class RewardUrlsService {
 
   /**
    * Returns the tracked URL of a perk in a campaign. It carries the given attributes, journey and `disableTracking`;
-   * the parameters of a click take precedence.
+   * query parameters of the click override them.
    *
    * @throws ApiError VALIDATION_FAILED, CAMPAIGN_NOT_FOUND, PERK_IS_NOT_IN_CAMPAIGN
    */
@@ -49,8 +49,8 @@ export class RewardUrlsService {
   }
 
   /**
-   * Returns false for a deleted perk, which a campaign may still contain. Assumes that the perk exists while the
-   * catalogue is unavailable.
+   * Returns false if the perk was deleted or has no valid offer URL. Returns true if the catalogue is unavailable and
+   * the perk is not cached.
    */
   private async hasOffer(perk: string): Promise<boolean> {
     if (this.perks.peekTarget(perk) !== undefined) return true;

@@ -39,8 +39,8 @@ export class AuditLog {
   async record<T>(
     session: Session,
     { action, host, path, before }: Change,
-    make: () => Promise<T>,
-    outcomeOf: (made: T) => { status: number; after: unknown },
+    change: () => Promise<T>,
+    outcomeOf: (result: T) => { status: number; after: unknown },
   ): Promise<T> {
     const { account, role, keyId, email } = session;
     const [{ id }] = await this.dataSource.query<[{ id: string }]>(
@@ -58,8 +58,8 @@ export class AuditLog {
         JSON.stringify(withoutSecrets(before ?? null)),
       ],
     );
-    const made = await make();
-    const { status, after } = outcomeOf(made);
+    const result = await change();
+    const { status, after } = outcomeOf(result);
     await this.dataSource
       .query('insert into audit_outcomes (entry_id, status, after) values ($1, $2, $3)', [
         id,
@@ -69,7 +69,7 @@ export class AuditLog {
       .catch((err: unknown) =>
         this.logger.error({ err, entry: id }, 'could not write the outcome of a change to the audit log'),
       );
-    return made;
+    return result;
   }
 
   /** Records a change that the console made by itself, in the transaction of the change. */
@@ -109,7 +109,7 @@ export class AuditLog {
   }
 
   /**
-   * Lists entries, newest first: all for an operator, otherwise those of the account's USER sessions.
+   * Lists entries, newest first: all for an operator, otherwise the account's entries that do not have the role ADMIN.
    * @throws VALIDATION_FAILED
    */
   async list(session: Session, query: ListQuery): Promise<Page<AuditEntry>> {
@@ -138,6 +138,7 @@ export class AuditLog {
 }
 
 const ENTRIES_PER_BATCH = 500;
+/** The view `audit_calls` is `audit_entries` with the kind and id of the called resource. */
 const SELECT = `
   select e.id, e.at, e.account_id, e.key_id, e.email as person, e.actor, e.action, e.host, e.path, o.status, e.before, o.after
   from audit_calls e left join audit_outcomes o on o.entry_id = e.id`;

@@ -8,8 +8,8 @@ import { SavedQuestionsService } from '../saved-questions/saved-questions.servic
 import { ROWS_OF_PERSON } from './rows-of-person.js';
 
 /**
- * Jobs store recipients only as references. The digest goes too, because the reference could be guessed from it; an
- * empty digest matches any request.
+ * Jobs store recipients only as references. Also clears the request digest, because a reference could be guessed from
+ * it. A repeated request with the job's idempotency key then matches whatever its body is.
  */
 const ERASE_REFERENCE = `
   with rows as (
@@ -18,19 +18,19 @@ const ERASE_REFERENCE = `
   update link_jobs set request_digest = '' where id in (select job_id from rows)`;
 
 /**
- * Selects whether a batch is running that started before the erasure. It may have the reference in memory, and create a
- * link with it.
+ * Tells whether a batch is running that started before the erasure (`turn_at`: start of the batch). It may hold the
+ * reference in memory and create a link with it.
  */
 const RUNNING_BATCH = `
   select clock_timestamp()::text as now, exists (
     select from link_jobs
     where account_id = $1 and leased_until > now() and turn_at <= coalesce($2::timestamptz, clock_timestamp())
-  ) as open`;
+  ) as is_running`;
 const MAX_REMEMBERED = 10_000;
 
 @Controller()
 export class ErasuresController {
-  /** When this process erased the references, in database time, by erasure and round. */
+  /** Database time at which this process first erased the references, by `<erasure>/<round>`. */
   private readonly erasedAt = new LRUCache<string, string>({ max: MAX_REMEMBERED });
 
   constructor(
@@ -43,11 +43,11 @@ export class ErasuresController {
     await this.questions.erase(account, value);
     await this.dataSource.query(ERASE_REFERENCE, [account, value, kind]);
     const key = `${id}/${round}`;
-    const [running] = await this.dataSource.query<[{ now: string; open: boolean }]>(RUNNING_BATCH, [
-      account,
-      this.erasedAt.get(key) ?? null,
-    ]);
-    if (!this.erasedAt.has(key)) this.erasedAt.set(key, running.now);
-    return { isDone: !running.open };
+    const [{ now, is_running }] = await this.dataSource.query<[{ now: string; is_running: boolean }]>(
+      RUNNING_BATCH,
+      [account, this.erasedAt.get(key) ?? null],
+    );
+    if (!this.erasedAt.has(key)) this.erasedAt.set(key, now);
+    return { isDone: !is_running };
   }
 }

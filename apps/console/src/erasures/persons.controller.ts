@@ -18,9 +18,9 @@ export class PersonsController {
   @HttpCode(200)
   @Header('cache-control', 'no-store')
   @ApiOperation({
-    summary: 'Count what an account has stored of a person',
+    summary: 'Count what an account stores about a person',
     description:
-      'Before an erasure; changes nothing. Single-use codes are erased too, but cannot be counted.',
+      'Call this before an erasure. It changes nothing. An erasure also erases single-use codes, which this cannot count.',
   })
   @ApiOkResponse({ description: 'The counts', type: DataOfPersonDto })
   @ApiProblems('VALIDATION_FAILED', 'ACCOUNT_NOT_FOUND')
@@ -31,6 +31,6 @@ export class PersonsController {
   ): Promise<DataOfPersonDto> {
     if (journey && !customer) return this.persons.find(session, accountId, { journey });
     if (customer && !journey) return this.persons.find(session, accountId, { customer });
-    throw invalidField('journey_id', 'is required unless `customer_id` is given; send exactly one of them');
+    throw invalidField('journey_id', 'or `customer_id` must be given, but not both');
   }
 }

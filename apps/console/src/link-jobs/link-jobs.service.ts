@@ -114,7 +114,7 @@ export class LinkJobsService {
     const { name, references, count, campaign, country, poolId, denomination, currency, expires_at } = body;
     const references_are_journey_ids = body.references_are_journey_ids ?? false;
     if ((references == null) === (count == null))
-      throw invalidField('references', 'is required unless `count` is given; send exactly one of them');
+      throw invalidField('references', 'or `count` must be given, but not both');
     if (references_are_journey_ids && references == null)
       throw invalidField('references_are_journey_ids', 'needs `references`');
     const rows: (string | null)[] = references ?? Array<null>(count!).fill(null);

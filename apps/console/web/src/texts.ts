@@ -129,8 +129,8 @@ export const texts = {
       LINK_NOT_REVEALED: 'The gift card has not been opened, so its link needs no replacement.',
       PRECONDITION_FAILED: 'Somebody else has changed this in the meantime.',
       VIEW_READ_ONLY: 'You only view this account, so you cannot change anything.',
-      TOO_MANY_QUESTIONS: 'Your account has 100 saved questions, the most it may have. Delete one first.',
-      TOO_MANY_WEBHOOKS: 'Your account has 20 webhooks, the most it may have. Delete one first.',
+      TOO_MANY_QUESTIONS: 'Your account has the maximum of 100 saved questions. Delete one first.',
+      TOO_MANY_WEBHOOKS: 'Your account has the maximum of 20 webhooks. Delete one first.',
       WEBHOOK_NOT_FOUND: 'There is no such webhook.',
       WEBHOOK_DISABLED: 'The webhook is disabled. Enable it first.',
       EVENT_NOT_FOUND: 'There is no such event any more.',
@@ -976,7 +976,8 @@ export const texts = {
     editorIntro:
       'A limit caps the number or the value of the reward links that an account makes in a period. Further links are rejected until the period ends, or until links are cancelled or expire.',
     create: 'New limit',
-    idHint: 'Letters, digits, dot, hyphen and underscore. It is also the name of the limit, and cannot be changed later.',
+    idHint:
+      'Letters, digits, dot, hyphen and underscore. It is also the name of the limit, and cannot be changed later.',
     emptyEditorText: 'No account has a limit, so each can make links as long as its pools have cards.',
     emptyTitle: 'No limits',
     emptyText: 'Your account may make as many links as its pools have cards.',
@@ -1370,7 +1371,7 @@ export const texts = {
   erasures: {
     erase: 'Erase a person',
     intro: (account: string) =>
-      `Removes what ${account} has stored of one person, in every app. Counts stay. Perkway knows a person only by the ids that the account sends.`,
+      `Removes what ${account} has stored about one person, in every app. Counts stay. Perkway knows a person only by the ids that the account sends.`,
     search: 'Find the person',
     which: 'Known as',
     anyKind: 'Journey or customer',

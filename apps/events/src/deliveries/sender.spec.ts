@@ -45,7 +45,7 @@ const dns = async (addressesOf: Parameters<typeof startDnsServer>[0]) => {
   closers.push(() => server.close());
   return server;
 };
-const NOT_HTTP = 'The response is not valid HTTP, or a status 100 or 101 that was not requested';
+const NOT_HTTP = 'The response is not valid HTTP, or has an unrequested status 100 or 101';
 const respondOk = (_request: IncomingMessage, response: ServerResponse) => void response.end('ok');
 
 describe('an attempt', () => {

@@ -8,7 +8,7 @@ import { dnsResolver, type Resolve } from './resolver.js';
 import { ForbiddenUrlError, hostOf, parseWebhookUrl, requirePermitted } from './webhook-url.js';
 
 const ATTEMPT_TIMEOUT_MS = 15_000;
-/** Limit for reading the body after the headers. A body read within it lets the connection be reused. */
+/** Timeout for the response body after the headers. A connection is reused if the body ends in time. */
 const DRAIN_TIMEOUT_MS = 1_000;
 const MAX_RESPONSE_BYTES = 1_024;
 const MAX_ERROR_CHARACTERS = 200;
@@ -18,7 +18,7 @@ const MAX_TARGETS = 2_000;
 const HEADERS = { 'content-type': 'application/json', 'user-agent': 'Perkway-Webhooks' };
 const ABORTED = new Error('The attempt has ended');
 const CLOSED = 'The connection was closed without a response';
-const NOT_HTTP = 'The response is not valid HTTP, or a status 100 or 101 that was not requested';
+const NOT_HTTP = 'The response is not valid HTTP, or has an unrequested status 100 or 101';
 
 /** The result of one attempt. */
 export interface AttemptResult {
@@ -42,7 +42,11 @@ type Target = Pick<Dispatcher.DispatchOptions, 'origin' | 'path'>;
 
 /** The result of an attempt on an idle connection that the receiver had closed. */
 const STALE = 'stale connection';
-const CODES_OF_INVALID = ['ERR_ASSERTION', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'UND_ERR_HEADERS_OVERFLOW'];
+const INVALID_RESPONSE_CODES = [
+  'ERR_ASSERTION',
+  'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
+  'UND_ERR_HEADERS_OVERFLOW',
+];
 
 /**
  * Posts signed bodies to the URLs of webhooks. Addresses are checked in the lookup of each new connection, so DNS
@@ -53,7 +57,7 @@ export class Sender {
   private readonly resolve: Resolve;
   private readonly timeoutMs: number;
   private readonly targets = new LRUCache<string, Target>({ max: MAX_TARGETS });
-  /** Errors of connections that the receiver closed after it had sent something. */
+  /** Errors of reused connections: the receiver had responded on them, then closed them. */
   private readonly staleErrors = new WeakSet<Error>();
   private agent?: Promise<Agent>;
 
@@ -80,7 +84,7 @@ export class Sender {
     return result === STALE ? failure(null, CLOSED) : result;
   }
 
-  /** Closes the connections, which ends their attempts. Those that still connect end at their deadline at the latest. */
+  /** Closes all connections and ends their attempts. Attempts that are still connecting end by their deadline. */
   async close(): Promise<void> {
     await (await this.agent)?.destroy();
   }
@@ -125,8 +129,8 @@ export class Sender {
       const chunks: Buffer[] = [];
       let size = 0;
       let hasEnded = false;
-      /** Bytes of a response to this attempt have arrived, so the connection was not stale. */
-      let isAnswered = false;
+      /** True once bytes of a response have arrived: the connection was not stale. */
+      let hasResponseBytes = false;
       const end = (result: AttemptResult | typeof STALE) => {
         hasEnded = true;
         clearTimeout(timer);
@@ -145,7 +149,7 @@ export class Sender {
           // Posts nothing if the deadline passed while the connection was being made.
           if (hasEnded) abort();
         },
-        onResponseStarted: () => void (isAnswered = true),
+        onResponseStarted: () => void (hasResponseBytes = true),
         onResponseStart: (_, status, responseHeaders) => {
           if (status < 200) return;
           response = { status, headers: responseHeaders };
@@ -161,7 +165,7 @@ export class Sender {
         onResponseError: (_, error: NodeJS.ErrnoException) => {
           if (response) endWithResponse();
           else if (error.code === 'UND_ERR_CONNECT_TIMEOUT') timeOut();
-          else if (this.staleErrors.has(error) && !isAnswered) end(STALE);
+          else if (this.staleErrors.has(error) && !hasResponseBytes) end(STALE);
           else end(failure(null, messageOf(error)));
         },
       });
@@ -209,7 +213,11 @@ const firstCharacters = (body: Buffer): string =>
 
 function messageOf(error: NodeJS.ErrnoException): string {
   const { code = 'unknown' } = error;
-  if (error.name === 'HTTPParserError' || error.message.startsWith('bad ') || CODES_OF_INVALID.includes(code))
+  if (
+    error.name === 'HTTPParserError' ||
+    error.message.startsWith('bad ') ||
+    INVALID_RESPONSE_CODES.includes(code)
+  )
     return NOT_HTTP;
   if (code === 'UND_ERR_SOCKET') return CLOSED;
   if (error instanceof ForbiddenUrlError) return `The URL ${error.message}`;

@@ -3,7 +3,7 @@
  * docs/adr/0011-gift-card-reservation.md explains why a reservation is a database function.
  */
 import { ADVISORY_LOCKS, TRACKING_EVENT_VERSION } from '@perkway/domain';
-import { formerly } from '@perkway/platform';
+import { replacedMigrationName } from '@perkway/platform';
 import { hash } from 'node:crypto';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { EXPIRES_AT } from '../reward-links/link-state.js';
@@ -506,9 +506,9 @@ export class ViewsAndFunctions implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(ALL);
     // Rename older records, so that a rollback installs its own SQL again and older builds still find their migration.
-    await runner.query('delete from migrations where name = $1', [formerly(this.name)]);
+    await runner.query('delete from migrations where name = $1', [replacedMigrationName(this.name)]);
     await runner.query(`update migrations set name = $1 || name where name like 'ViewsAndFunctions%'`, [
-      formerly(''),
+      replacedMigrationName(''),
     ]);
   }
 

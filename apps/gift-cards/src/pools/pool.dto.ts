@@ -15,7 +15,7 @@ export class Inventory {
   @ApiProperty({
     type: 'integer',
     example: 812,
-    description: 'Free cards, and cards whose link expired unrevealed, that can still be given out',
+    description: 'Cards that a new link can reserve, including cards whose link expired or was cancelled',
   })
   available: number;
   @ApiProperty({ type: 'integer', example: 140, description: 'Cards on links that can still be revealed' })
@@ -50,7 +50,10 @@ export class PutPool {
   @IsCallerId()
   owner: string;
 
-  @ApiProperty({ type: PutProduct, description: 'What the cards can buy. Omit it for no product' })
+  @ApiProperty({
+    type: PutProduct,
+    description: 'What the cards can buy. Omit it if the pool has no product',
+  })
   @IsOmittable()
   @IsObject()
   @ValidateNested()
@@ -64,7 +67,7 @@ export class StoredPool extends Pool implements Times {
   created_at: string;
   @ApiProperty({
     format: 'date-time',
-    description: 'Time of the last change of the settings; changes of the numbers do not count',
+    description: 'Time of the last change to the settings. Changes to the card counts do not affect it',
     example: '2026-11-05T09:30:00.000Z',
   })
   updated_at: string;

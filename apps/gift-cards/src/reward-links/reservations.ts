@@ -43,7 +43,13 @@ export type ReservationOutcome =
   /** `event` is a `ReachedLimit` as JSON. */
   | { outcome: 'LIMIT_REACHED'; event: string }
   | { outcome: ReservationError };
-type Undecided = { outcome: 'BUSY' } | { outcome: 'GONE' } | { outcome: 'UNSETTLED' };
+type Undecided =
+  /** Other transactions hold the last cards, or links expired meanwhile: retry alone. */
+  | { outcome: 'BUSY' }
+  /** A card counts as available, but no row was found to wait for. */
+  | { outcome: 'GONE' }
+  /** A limit still counts links that have ended: call `settle_limits` and retry. */
+  | { outcome: 'UNSETTLED' };
 type ReservationResult = ReservationOutcome | Undecided;
 
 const isDecided = (result: ReservationResult): result is ReservationOutcome =>
@@ -60,9 +66,9 @@ const CONCURRENT_TRANSACTIONS = 2;
 const REQUESTS_PER_TRANSACTION = 64;
 /** With more requests waiting than this, the database is too far behind to serve another one in time. */
 const MAX_WAITING = 5_000;
-/** How long a request retries to get one of the last cards while other transactions have them locked. */
-const ALONE_LIMIT_MS = 5_000;
-/** If a card counts as available in this many attempts, but its row does not exist, the inventory numbers are wrong. */
+/** How long a request retries alone before it fails with 503. */
+const RETRY_LIMIT_MS = 5_000;
+/** After more GONE attempts than this, treats the pool as empty: the inventory numbers are wrong. */
 const MAX_GONE = 20;
 const GONE_PAUSE_MS = 5;
 
@@ -90,7 +96,10 @@ export class Reservations {
     @Inject(ENV) private readonly env: GiftCardsEnv,
   ) {}
 
-  /** Checks the idempotency key first, then reserves. Fails only if the database does. */
+  /**
+   * Reserves a card, unless an earlier request with this idempotency key did. Rejects only if the database fails or is
+   * too slow.
+   */
   decide(request: ReservationRequest): Promise<ReservationOutcome> {
     if (this.waiting.length >= MAX_WAITING) return Promise.reject(unavailable('The database'));
     return new Promise((resolve, reject) => {
@@ -116,7 +125,8 @@ export class Reservations {
   }
 
   private async run(group: Waiting[]) {
-    // If several requests share a key, the first one decides; the others run alone afterwards.
+    // Repeats of one request have the same link id. The first one runs here; the others run alone afterwards, and get
+    // EXISTS if it reserved a card.
     const links = new Set<string>();
     const firsts = group.filter(({ request: { link } }) => !links.has(link) && links.add(link));
     let results: ReservationResult[];
@@ -126,7 +136,7 @@ export class Reservations {
         false,
       );
     } catch (error) {
-      // Requests that arrived meanwhile would only wait as long to fail the same way.
+      // Waiting requests would hit the same outage, so they fail now.
       if (isDatabaseUnavailable(error))
         return [...group, ...this.waiting.splice(0)].forEach(({ reject }) => reject(error));
       if (group.length === 1) return group[0]!.reject(error);
@@ -146,12 +156,12 @@ export class Reservations {
   }
 
   /**
-   * Runs one request in its own transactions, where it may wait for other transactions that hold the last cards, and
-   * settles its limits.
+   * Runs one request in its own transactions. It may wait for transactions that hold the last cards. Recounts its
+   * limits if they still count links that have ended.
    */
   private async runAlone({ request, resolve, reject }: Waiting) {
     try {
-      const end = Date.now() + ALONE_LIMIT_MS;
+      const end = Date.now() + RETRY_LIMIT_MS;
       for (let gone = 0; Date.now() < end;) {
         const result = (await this.transact([request], true))[0]!;
         if (result.outcome === 'GONE') {
@@ -179,6 +189,7 @@ export class Reservations {
       values: [JSON.stringify(requests), mayWait],
     });
     const events = rows.flatMap((row) => (row.outcome === 'RESERVED' ? [row.event] : []));
+    // A refusal may write a limit_reached event to the outbox; `event` holds the limit instead.
     if (events.length > 0 || rows.some(({ outcome }) => outcome === 'LIMIT_REACHED'))
       this.tracking.relaySoon(events);
     return rows;

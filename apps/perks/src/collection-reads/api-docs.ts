@@ -21,7 +21,7 @@ export const AUTOMATIC_PERK = {
   title: 'Stay three nights, pay for two',
   description: 'Book three nights or more and the cheapest of every three is free.',
   callout: 'Third night free',
-  redemption_note: 'The free night is taken off automatically on arrival at the booking page.',
+  redemption_note: 'The free night is deducted automatically on the booking page.',
   details: 'For stays that include at least one night from Sunday to Thursday.',
   click_url: clickUrl,
   offer_slug: 'quillon-third-night-free',
@@ -67,7 +67,7 @@ export const COLLECTION_EXAMPLE = {
 export const CATEGORY_EXAMPLES = [travel, { id: 2, name: 'Food & Drink', slug: 'food-drink' }];
 
 const CONTENT_HEADERS = {
-  ETag: { description: 'Covers the content without its click_urls', schema: { type: 'string' as const } },
+  ETag: { description: 'Changes if anything but a `click_url` changes', schema: { type: 'string' as const } },
   'Content-Language': { description: 'The language of the response', schema: { type: 'string' as const } },
   Vary: { description: '`Accept-Language`', schema: { type: 'string' as const } },
 };
@@ -93,7 +93,7 @@ export const ApiContent = (
     }),
     ApiResponse({
       status: 304,
-      description: 'The content is unchanged. The links of the earlier response remain valid.',
+      description: 'The content is unchanged. Each `click_url` of the earlier response remains valid.',
       headers: CONTENT_HEADERS,
     }),
   );
@@ -116,7 +116,7 @@ const place = (name: string, what: string) =>
   ApiQuery({
     name,
     required: false,
-    description: `Only perks eligible in that ${what}, case-insensitive`,
+    description: `Only perks that are eligible in this ${what}; case-insensitive`,
     schema: { type: 'string', minLength: 1, maxLength: 100 },
   });
 

@@ -21,7 +21,7 @@ export class ResolvePerksService {
     return Object.fromEntries(rows.map(({ id, offer_url }) => [id, redirectTarget(offer_url)!]));
   }
 
-  /** @param language like `defaultLanguage` in canonical form, as translations are stored */
+  /** @param language in canonical form, as is `defaultLanguage`; translations are stored by canonical tags */
   async resolve(
     ids: string[],
     language: string,

@@ -47,7 +47,7 @@ export class ErasuresService {
   async request(account: string, { journey_id, customer_id }: RequestErasureDto): Promise<ErasureResource> {
     const [journey, customer] = [journey_id ?? undefined, customer_id ?? undefined];
     if ((journey === undefined) === (customer === undefined))
-      throw invalidField('journey_id', 'is required unless `customer_id` is given; send exactly one of them');
+      throw invalidField('journey_id', 'or `customer_id` must be given, but not both');
     await this.requireAccount(account);
     const kind: ErasureKind = journey === undefined ? 'customer_id' : 'journey_id';
     const [row] = await this.dataSource.query<Row[]>(ADD, [randomUUID(), account, kind, journey ?? customer]);

@@ -3,13 +3,13 @@ import { STORE_ADMIN_LOG, type AdminLogRecord } from '@perkway/domain';
 import { Loops, RpcClient, type Loop } from '@perkway/platform';
 import { DataSource } from 'typeorm';
 
-/** Interval of checks for records of dead replicas, and for those that the console has not stored. */
+/** Interval of checks for records left by crashed replicas, and of retries while the console does not store them. */
 const INTERVAL_MS = 5_000;
 /** Pause after a batch, so that the records of a burst of calls are read together. */
 const MIN_PAUSE_MS = 100;
 const RECORDS_PER_BATCH = 100;
 
-/** Sends the records of the outbox to the console, in their order, and deletes those that it has stored. */
+/** Sends the records of the outbox to the console in order, and deletes each one once the console has stored it. */
 @Injectable()
 export class AdminLogRelay {
   private readonly loop: Loop;
@@ -19,7 +19,7 @@ export class AdminLogRelay {
     private readonly rpc: RpcClient,
     loops: Loops,
   ) {
-    // Fails while the console is unavailable or of an earlier release. The records wait.
+    // Sending fails while the console is unavailable or runs an earlier release. The records stay in the outbox.
     const task = 'send the admin log to the console';
     this.loop = loops.add({
       task,
@@ -34,7 +34,7 @@ export class AdminLogRelay {
     this.loop.wake();
   }
 
-  /** Sends a batch. Returns 0, for no further pause, if there may be more records. */
+  /** Sends a batch. Returns 0 (only `MIN_PAUSE_MS` applies) if there may be more records. */
   private async send(): Promise<number | void> {
     const rows = await this.dataSource.query<{ id: string; record: AdminLogRecord }[]>(
       'select id, record from admin_log_outbox order by id limit $1',

@@ -4,8 +4,8 @@ import { ResilientClient } from './resilient-client.js';
 
 export type MigrationClass = new () => MigrationInterface;
 
-/** Returns the name under which the table `migrations` keeps a migration that was replaced by another one. */
-export const formerly = (name: string): string => `Former${name}`;
+/** Returns the name that a replaced migration gets in the table `migrations`. */
+export const replacedMigrationName = (name: string): string => `Former${name}`;
 
 const CONNECT_TIMEOUT_MS = 2_000;
 /**
@@ -27,8 +27,8 @@ export const dataSourceOptions = (url: string, app: string, poolSize: number): D
 });
 
 /**
- * A data source that can be used before it is connected: because its metadata exists, queries fail as they do during an
- * outage.
+ * A data source that can be used before it is connected. TypeORM builds metadata while connecting; building it earlier
+ * lets queries fail with a connection error, as in an outage.
  */
 export class EarlyDataSource extends DataSource {
   static async make(options: DataSourceOptions): Promise<DataSource> {

@@ -6,7 +6,7 @@ import { DataSource } from 'typeorm';
 import { MIGRATIONS } from '../config/app-tokens.js';
 import { LOGGER } from '../logging/logger.js';
 import { reasonOf } from '../logging/reason-of.js';
-import { formerly, type MigrationClass } from './data-source.js';
+import { replacedMigrationName, type MigrationClass } from './data-source.js';
 
 /**
  * `behind`: the schema lacks a migration of this build. `unavailable`: the database does not respond or rejects the
@@ -99,7 +99,7 @@ export class DatabaseState implements OnModuleInit, OnApplicationShutdown {
   private async missing(): Promise<string[]> {
     const done = await this.dataSource.query<{ name: string }[]>('select name from migrations');
     const names = new Set(done.map(({ name }) => name));
-    return this.migrations.filter((name) => !names.has(name) && !names.has(formerly(name)));
+    return this.migrations.filter((name) => !names.has(name) && !names.has(replacedMigrationName(name)));
   }
 
   private async connect(): Promise<boolean> {

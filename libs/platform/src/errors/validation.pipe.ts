@@ -3,13 +3,13 @@ import { ApiError, invalidFields, isRecord, type FieldProblem } from '@perkway/d
 import { namedProto } from '../http/deferred-body.guard.js';
 import { readOnlyOf } from '../resources/read-back.js';
 
-/** More than anybody reads, but fewer than a body may contain. */
+/** Limits the size of the response: a body may have thousands of invalid fields. */
 const MAX_PROBLEMS = 50;
 const MAX_NAME_SHOWN = 100;
 
 /**
- * Returns one problem per field. If several constraints fail, the decorator that stands first wins, because it checks
- * the type. (Decorators are applied, and their constraints listed, from the last to the first.)
+ * Returns one problem per field. If several constraints fail, reports that of the topmost decorator, which checks the
+ * type. Decorators run bottom-up, so its constraint is the last.
  */
 const flatten = (errors: ValidationError[], parent = ''): FieldProblem[] =>
   errors.flatMap((error) => {
@@ -22,6 +22,8 @@ const flatten = (errors: ValidationError[], parent = ''): FieldProblem[] =>
     const property = escapeRegExp(error.property);
     // An object validator may name the inner field: "translations.fr.name is ...".
     const [, inside = ''] = new RegExp(`^${property}(\\.\\S+) `).exec(message) ?? [];
+    // class-validator starts messages with the property name, which `field` already gives. Removes it, and keeps
+    // 'each value'.
     const own = message.replace(new RegExp(`^(each value )in ${property} |^${property}(?:\\.\\S+)? `), '$1');
     return [{ field: field + inside, message: own }];
   });

@@ -9,8 +9,8 @@ import { MAX_RESPONSE_BYTES, type LookupReply, type LookupRequest, type RpcContr
 import { map } from 'rxjs';
 
 /**
- * Marks the method that handles an RPC: it takes the request and returns the reply, of any size. Requires
- * `hasRpcHandlers` of the app.
+ * Marks the method that handles an RPC: it takes the request and returns the reply. A Lookup reply may be of any size;
+ * the caller fetches it in several messages. The app definition must set `hasRpcHandlers`.
  */
 export const RpcHandler =
   <Request extends object, Reply extends object>(contract: RpcContract<Request, Reply>) =>
@@ -31,17 +31,20 @@ const handleLookup: NestInterceptor<Record<string, unknown>, LookupReply<unknown
   },
 };
 
-/** Returns the values of as many ids, in their order, as fit into one message. */
+/**
+ * Returns values in the order of `ids`, until the message is full. `answered` is the number of ids covered, including
+ * unknown ones.
+ */
 export function fitIntoMessage<Value>(ids: string[], known: Record<string, Value>): LookupReply<Value> {
   const found: Record<string, Value> = Object.create(null);
-  let room = MAX_RESPONSE_BYTES;
+  let bytesLeft = MAX_RESPONSE_BYTES;
   let answered = 0;
   for (const id of ids) {
     if (Object.hasOwn(known, id)) {
       const value = known[id]!;
-      room -= Buffer.byteLength(JSON.stringify(value)) + id.length + '"":,'.length;
+      bytesLeft -= Buffer.byteLength(JSON.stringify(value)) + id.length + '"":,'.length;
       // Sends a value that is too large for a message on its own, so that the caller gets an error about it.
-      if (room < 0 && answered > 0) break;
+      if (bytesLeft < 0 && answered > 0) break;
       found[id] = value;
     }
     answered += 1;

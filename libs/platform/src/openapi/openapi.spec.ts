@@ -159,7 +159,7 @@ describe('an OpenAPI document', () => {
   ])("documents errors in the host's format: %s", async (_, render, type, schema) => {
     const { paths } = await documentOf(render);
     const refusal = paths['/things/open'].get.responses['409'];
-    expect(refusal.description).toBe('`KEY_EXISTS`: The API key exists already');
+    expect(refusal.description).toBe('`KEY_EXISTS`: The API key already exists');
     expect(Object.keys(refusal.headers ?? {})).toEqual(type === 'text/plain' ? ['Perkway-Detail'] : []);
     expect(refusal.content).toEqual({ [type]: { schema, examples: { KEY_EXISTS: expect.any(Object) } } });
   });

@@ -36,7 +36,7 @@ export const loadRows = async (query: Query): Promise<Row[]> => (await loadParts
 function toApiError(error: unknown): ApiError {
   const { status = 0, message = '' } = error as { status?: number; message?: string };
   if (status === 401) reportSignedOut();
-  if (status === 0) return new ApiError(0, 'NO_ANSWER', texts.errors.noResponse);
+  if (status === 0) return new ApiError(0, 'NO_RESPONSE', texts.errors.noResponse);
   return new ApiError(status, status === 429 ? 'TOO_MANY_REQUESTS' : 'QUERY_REFUSED', message);
 }
 

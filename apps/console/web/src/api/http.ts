@@ -77,7 +77,7 @@ export async function send(path: string, call: Call = {}): Promise<Response> {
     });
   } catch (error) {
     if (call.signal?.aborted) throw error;
-    throw new ApiError(0, 'NO_ANSWER', texts.errors.noResponse);
+    throw new ApiError(0, 'NO_RESPONSE', texts.errors.noResponse);
   }
   if (response.ok) return response;
   const refusal = await readApiError(response);

@@ -42,9 +42,9 @@ export interface Kind<T = { id: string | number }, B = never> {
   /** As in the audit log. */
   name: NonNullable<AuditQuery['kind']>;
   label: string;
-  /** The names of one and several. */
+  /** Singular and plural name. */
   counted: readonly [string, string];
-  /** A method, so that a kind can be used where its type does not matter. */
+  /** Declared as a method, so that `Kind<StoredPerk>` is assignable to `Kind` (method parameters are bivariant). */
   nameOf(stored: T): string;
   /** Path of the screen that lists the resources. */
   listPath: string;
@@ -53,7 +53,7 @@ export interface Kind<T = { id: string | number }, B = never> {
   isOwned?: true;
   list: (query: Query, options?: CallOptions) => Paged<Page<T>>;
   read: (id: string) => Call<T>;
-  /** With the ETag that was read, so that a concurrent change is not overwritten. */
+  /** Sends the ETag that was read, so that it does not overwrite a concurrent change. */
   write: (id: string, body: B, ifMatch?: string) => Call<T>;
   /** Missing for kinds that are never deleted. */
   remove?: (id: string, ifMatch?: string) => Call<undefined>;
@@ -159,11 +159,14 @@ export const LIMITS: Kind<Limit, PutLimit> = {
 export const pathOf = ({ path }: Pick<Kind, 'path'>, id: string | number) =>
   `${path}/${encodeURIComponent(id)}`;
 
-const ADDED = ['id', 'created_at', 'updated_at'];
-/** Returns the PUT body for a stored resource. It keeps members that the console does not know. */
+const READ_ONLY = ['id', 'created_at', 'updated_at'];
+/**
+ * Returns the PUT body for a stored resource: all its members, including unknown ones, except the read-only ones and
+ * those that are null.
+ */
 export const bodyOf = <B extends object>(stored: B): B =>
   Object.fromEntries(
-    Object.entries(stored).filter(([name, value]) => !ADDED.includes(name) && (value ?? null) !== null),
+    Object.entries(stored).filter(([name, value]) => !READ_ONLY.includes(name) && (value ?? null) !== null),
   ) as B;
 
 const LISTED = 'managed';
@@ -172,7 +175,7 @@ export const keyOf = ({ name }: Pick<Kind, 'name'>) => [LISTED, name];
 
 const FOUND_PER_PAGE = 50;
 /** Reads the matches page by page, for a search field. */
-export const useFound = <T, B>(kind: Kind<T, B>, query: Query, enabled = true) =>
+export const useSearch = <T, B>(kind: Kind<T, B>, query: Query, enabled = true) =>
   useInfiniteQuery({
     enabled,
     queryKey: [...keyOf(kind), 'found', query],

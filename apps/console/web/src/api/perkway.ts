@@ -5,7 +5,7 @@ import { ApiError, reportSignedOut } from './http';
 const TIMEOUT_MS = 60_000;
 const hostOf = (name: string) => `${location.origin}/api/${name}`;
 
-/** The typed client, through the console, which puts the session's key in place of this one. */
+/** The typed client. Its requests go through the console, which replaces this API key with that of the session. */
 export const perkway = createPerkway({
   apiKey: 'session',
   hosts: {
@@ -17,11 +17,11 @@ export const perkway = createPerkway({
     events: hostOf('events'),
   },
   timeoutMs: TIMEOUT_MS,
-  // The pages repeat reads by themselves.
+  // React Query retries reads.
   tries: 1,
 });
 
-/** An error without a detail has its code as its message. */
+/** Whether the message is readable text. Without a detail, the message is the error code. */
 const isForPeople = ({ code, message }: PerkwayError) => message !== code && code !== 'UNEXPECTED_ANSWER';
 
 /** Awaits a call. @throws ApiError in words for people */
@@ -30,7 +30,7 @@ export async function responseOf<T>(call: Promise<T>): Promise<T> {
     return await call;
   } catch (error) {
     if (!(error instanceof PerkwayError)) throw error;
-    if (error.status === undefined) throw new ApiError(0, 'NO_ANSWER', texts.errors.noResponse);
+    if (error.status === undefined) throw new ApiError(0, 'NO_RESPONSE', texts.errors.noResponse);
     if (error.status === 401) reportSignedOut();
     throw new ApiError(
       error.status,
@@ -45,7 +45,7 @@ export async function responseOf<T>(call: Promise<T>): Promise<T> {
   }
 }
 
-/** What a host stores, with the ETag that a change of it must name. */
+/** A stored resource and its ETag, which an update must send as `If-Match`. */
 export interface Stored<T> {
   body: T;
   etag: string | null;

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { COLLECTIONS, PERKS, useAll, useFound } from '../api/managed';
+import { COLLECTIONS, PERKS, useAll, useSearch } from '../api/managed';
 import { usePerks } from '../api/perks-by-id';
 import type { StoredPerk } from '../api/types';
 import { texts } from '../texts';
@@ -34,7 +34,7 @@ interface Props {
 export function PerkPicker({ title, chosen, onAdd, onRemove, onClose }: Props) {
   const [q, setQ] = useState('');
   const [collection, setCollection] = useState('');
-  const found = useFound(PERKS, { q, limit: MAX_SHOWN });
+  const found = useSearch(PERKS, { q, limit: MAX_SHOWN });
   const collections = useAll(COLLECTIONS);
   const words = q.toLowerCase();
   const ofCollection = collections.data

@@ -93,7 +93,7 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
   const form = useRef<HTMLFormElement>(null);
 
   const take = (taken: Stored<T>) => {
-    unsaved.ref.current = false;
+    unsaved.isDirty.current = false;
     setStored(taken);
     if (props.nameOf) props.onNamed?.(props.nameOf(taken.body));
     setDraft(toDraft(taken.body));
@@ -164,7 +164,7 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
     return found ? sentence(found.message) : null;
   };
   const edit = (changed: D, asYaml: Yaml | null) => {
-    unsaved.ref.current = true;
+    unsaved.isDirty.current = true;
     setDraft(changed);
     setYaml(asYaml);
   };
@@ -304,7 +304,7 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
         children={usedIn}
         onConfirm={async () => {
           await responseOf(kind.remove!(id!, stored?.etag ?? undefined));
-          unsaved.ref.current = false;
+          unsaved.isDirty.current = false;
           say(t.deleted);
           await client.invalidateQueries({ queryKey: keyOf(kind) });
           props.onDeleted?.();

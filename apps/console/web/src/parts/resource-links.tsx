@@ -1,6 +1,6 @@
 import { Fragment } from 'react';
 import { Link } from 'react-router';
-import { pathOf, useFound, type Kind, type Query } from '../api/managed';
+import { pathOf, useSearch, type Kind, type Query } from '../api/managed';
 import { texts } from '../texts';
 import { Loaded } from './loaded';
 
@@ -13,7 +13,7 @@ interface Props<T> {
 
 /** Links to the first resources that a query finds. */
 export function ResourceLinks<T extends { id: string | number }>({ kind, query, filter }: Props<T>) {
-  const found = useFound(kind, query);
+  const found = useSearch(kind, query);
   return (
     <Loaded query={found} lines={1}>
       {({ pages }) => {

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { useFound, type Kind } from '../api/managed';
+import { useSearch, type Kind } from '../api/managed';
 import { formatMoment } from '../format';
 import { texts } from '../texts';
 import { AccountField, AccountLink } from './account-field';
@@ -32,7 +32,7 @@ export function ResourceList<T extends { id: string | number; owner?: string; up
 }: Props<T, B>) {
   const { valueOf, set } = useSearchFilters();
   const [q, owner] = [valueOf('q'), valueOf('owner')];
-  const found = useFound(kind, { q, owner });
+  const found = useSearch(kind, { q, owner });
   const ownerColumn: Column<T> = {
     name: texts.editor.owner,
     cell: ({ owner: id = '' }) => <AccountLink id={id} />,

@@ -6,22 +6,22 @@ import { Dialog } from './dialog';
 const t = texts.unsaved;
 
 /**
- * Asks before a screen with unsaved changes is left, by a link, by Back or by closing the window. Set `current` of `ref`
- * to true once something was changed, and to false once it was saved.
+ * Asks before a screen with unsaved changes is left, by a link, by Back or by closing the window. Set `isDirty.current`
+ * to true after a change and to false after saving.
  */
 export function useUnsavedGuard() {
-  const ref = useRef(false);
+  const isDirty = useRef(false);
   const blocker = useBlocker(
     useCallback<BlockerFunction>(
       // Switching between the tabs within a screen changes only the query string and loses nothing.
       ({ currentLocation, nextLocation }) =>
-        ref.current && currentLocation.pathname !== nextLocation.pathname,
+        isDirty.current && currentLocation.pathname !== nextLocation.pathname,
       [],
     ),
   );
   useEffect(() => {
     const ask = (event: BeforeUnloadEvent) => {
-      if (ref.current) event.preventDefault();
+      if (isDirty.current) event.preventDefault();
     };
     addEventListener('beforeunload', ask);
     return () => removeEventListener('beforeunload', ask);
@@ -40,5 +40,5 @@ export function useUnsavedGuard() {
       </div>
     </Dialog>
   );
-  return { ref, dialog };
+  return { isDirty, dialog };
 }

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useId } from 'react';
 import { Link, useNavigate, useParams } from 'react-router';
 import { readUsage, ruleOf, usedOf } from '../api/limits';
-import { CAMPAIGNS, keyOf, LIMITS, pathOf, POOLS, useFound, type Kind } from '../api/managed';
+import { CAMPAIGNS, keyOf, LIMITS, pathOf, POOLS, useSearch, type Kind } from '../api/managed';
 import type { Limit, PutLimit } from '../api/types';
 import { AccountField } from '../parts/account-field';
 import { SelectField, TextField } from '../parts/fields';
@@ -208,7 +208,7 @@ interface ChoiceProps {
 /** Takes the id of a resource, which the browser completes from those of the account, and shows its name. */
 function ChoiceField({ kind, owner, hint, value, ...field }: ChoiceProps) {
   const listId = useId();
-  const found = useFound(kind, { owner, limit: 200 }, owner !== '');
+  const found = useSearch(kind, { owner, limit: 200 }, owner !== '');
   // Not those of the account before.
   const all = found.isPlaceholderData ? [] : (found.data?.pages[0]?.data ?? []);
   const chosen = all.find(({ id }) => id === value);

@@ -10,8 +10,11 @@ import type { TestEnvironment } from './test-environment.js';
 import { testNats } from './test-nats.js';
 import { waitFor } from './wait-for.js';
 
-/** Erases a customer of one account while events of two accounts wait in the app's outbox, and checks what is left. */
-export async function eraseFromWaitingEvents(
+/**
+ * Checks that an erasure removes a customer from the events in the app's outbox, and leaves those of another account
+ * unchanged.
+ */
+export async function checkErasureInOutbox(
   app: 'boost' | 'links',
   migrations: MigrationClass[],
   launch: (given: TestEnvironment) => Promise<LaunchedApp>,

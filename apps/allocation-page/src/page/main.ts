@@ -35,9 +35,6 @@ function enter(next: State, byAction: boolean): void {
   if (!isSame && next !== 'revealing' && next !== 'loading') present(byAction);
 }
 
-/** Returns a class that makes long amounts smaller on the card. */
-const sizeOf = (amount: string): string => (amount.length > 9 ? 'longer' : amount.length > 7 ? 'long' : '');
-
 function showTimeLeft(): void {
   clearTimeout(expiryTimer);
   if (!link || state !== 'reserved') return;
@@ -68,7 +65,7 @@ function showLink(next: RewardLink, byAction: boolean): void {
   showBrand(next.brand);
   const amount = formatAmount(localeFor(language, preferred, next.country), next.denomination, next.currency);
   fill('amount', amount);
-  one('.face-amount').className = `face-amount ${sizeOf(amount)}`;
+  one('.face-amount').style.setProperty('--length', String(amount.length));
   fill('place', formatCountry(locale, next.country));
   fill('date', formatDate(locale, next.expires_at));
   showProduct(next, next.brand ? next.brand.name : '');

@@ -73,12 +73,14 @@ const isColor = (color: string | null | undefined): color is string =>
   !!color && /^#[0-9a-f]{6}$/i.test(color);
 const isImage = (url: string | null | undefined): url is string => !!url && /^data:image\//i.test(url);
 
+const isUrl = (text: string | null | undefined): text is string => !!text && /^https?:\/\/\S+$/i.test(text);
+
 /** Shows a link, and fills in its host, only if the URL is http or https; returns whether it does. */
 function lead(name: string, url: string | null | undefined): boolean {
-  const isSite = !!url && /^https?:\/\//i.test(url);
+  const isSite = isUrl(url);
   for (const anchor of all(`[data-link="${name}"]`) as HTMLAnchorElement[]) {
     anchor.hidden = !isSite;
-    if (isSite) anchor.href = url!;
+    if (isSite) anchor.href = url;
     else anchor.removeAttribute('href');
     fill(name, isSite ? anchor.hostname.replace(/^www\./, '') : '');
   }
@@ -119,7 +121,7 @@ export function showBrand(brand: Brand | null | undefined): void {
 }
 
 /** Shows the product on the card and in the facts, and once the card is revealed also how to spend it. */
-export function showProduct({ product, language }: RewardLink, sender: string): void {
+export function showProduct({ product, language, card }: RewardLink, sender: string): void {
   fill('title', product ? product.name : sender);
   fill('product', product ? product.name : '');
   for (const row of all('[data-product="row"]')) row.hidden = !product;
@@ -132,7 +134,8 @@ export function showProduct({ product, language }: RewardLink, sender: string): 
   showLogo('.face-logo', product && product.logo);
   const instructions = (product && product.instructions) || '';
   fill('instructions', instructions);
-  const hasShop = lead('shop', product && product.redeem_url);
+  // The code of some cards is a web address, where the card itself is.
+  const hasShop = lead('shop', card && isUrl(card.code) ? card.code : product && product.redeem_url);
   one('[data-ask]').hidden = !!instructions;
   one('[data-how]').hidden = !instructions && hasShop;
   // One main button: it leads to the shop, or copies the code if there is no shop to go to.

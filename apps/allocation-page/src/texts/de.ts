@@ -26,8 +26,8 @@ export const de: Texts = {
     fromBrand: 'Ein Geschenk von {brand}',
     heading: 'Sie haben eine Geschenkkarte über {amount}',
     place: 'Einlösbar in',
-    until: 'Zu öffnen bis',
-    after: 'Wenn Sie sie bis dahin nicht öffnen, funktioniert der Link nicht mehr.',
+    until: 'Karte anzeigen bis',
+    after: 'Danach funktioniert der Link nicht mehr. Durch das Anzeigen wird die Karte nicht eingelöst.',
     show: 'Karte anzeigen',
     opening: 'Wird geöffnet…',
     sealed:
@@ -42,8 +42,9 @@ export const de: Texts = {
     copied: 'Kopiert',
     copyFailed: 'Das Kopieren hat nicht geklappt. Der Text ist markiert: Kopieren Sie ihn bitte von Hand.',
     drawing: 'Der Code für die Kasse',
-    how: 'So lösen Sie sie ein',
-    askWhere: 'Fragen Sie den Absender, wo Sie die Karte einlösen können.',
+    how: 'So lösen Sie die Karte ein',
+    askWhere:
+      'In der Nachricht mit dem Link steht, wer ihn geschickt hat. Fragen Sie dort nach, wo Sie die Karte einlösen können.',
     askWhereBrand: 'Fragen Sie bei {brand} nach, wo Sie die Karte einlösen können.',
     shop: 'Weiter zu {shop}',
     terms: 'Bedingungen der Karte',
@@ -58,7 +59,7 @@ export const de: Texts = {
     notYouBrand:
       'Wenn das nicht Sie waren, kennt noch jemand den Code und hat ihn vielleicht eingelöst. Bitten Sie {brand} um Hilfe.',
     replaced:
-      'Diese Karte wurde ersetzt: Für Sie gibt es einen neuen Link. Wenn die Karte nicht funktioniert, öffnen Sie den neuen Link.',
+      'Diese Karte wurde ersetzt: Für Sie gibt es einen neuen Link. Wenn die Karte nicht funktioniert, suchen Sie den neuen Link in Ihren Nachrichten.',
     keep: 'Heben Sie diesen Link auf',
     keepWhy:
       'Er zeigt die Karte auch in Zukunft. Legen Sie ein Lesezeichen an oder bewahren Sie die Nachricht auf. Behandeln Sie den Code wie Bargeld: Geben Sie ihn niemandem, der Sie anruft oder Ihnen schreibt.',
@@ -84,9 +85,9 @@ export const de: Texts = {
   },
   replaced: {
     heading: 'Dieser Link wurde ersetzt',
-    text: 'Er funktioniert nicht mehr: An seiner Stelle gibt es einen neuen Link. Öffnen Sie den neuen aus Ihren Nachrichten, oder fragen Sie beim Absender nach.',
+    text: 'Er funktioniert nicht mehr: An seiner Stelle gibt es einen neuen Link. Suchen Sie den neuen Link in Ihren Nachrichten, oder fragen Sie beim Absender nach.',
     textBrand:
-      'Er funktioniert nicht mehr: An seiner Stelle gibt es einen neuen Link. Öffnen Sie den neuen aus Ihren Nachrichten, oder fragen Sie bei {brand} nach.',
+      'Er funktioniert nicht mehr: An seiner Stelle gibt es einen neuen Link. Suchen Sie den neuen Link in Ihren Nachrichten, oder fragen Sie bei {brand} nach.',
   },
   reference: {
     label: 'Referenz für Rückfragen',
@@ -103,7 +104,7 @@ export const de: Texts = {
   },
   missing: {
     heading: 'Ihr Geschenklink ist unvollständig',
-    text: 'Die Adresse dieser Seite enthält keinen Geschenklink. Manche Mailprogramme kürzen Links. Kopieren Sie den ganzen Link aus Ihrer Nachricht und fügen Sie ihn hier ein.',
+    text: 'Ein Teil Ihres Links fehlt. Manche Mailprogramme kürzen Links. Kopieren Sie den ganzen Link aus Ihrer Nachricht und fügen Sie ihn hier ein.',
   },
   unreachable: {
     heading: 'Ihre Karte ist gerade nicht erreichbar',
@@ -112,7 +113,7 @@ export const de: Texts = {
   },
   busy: {
     heading: 'Zu viele Versuche',
-    text: 'Aus Ihrem Netzwerk wurden viele falsche Links aufgerufen. Bitte warten Sie eine Minute und versuchen Sie es dann noch einmal.',
+    text: 'Aus Ihrem Netzwerk wurden viele falsche Links aufgerufen, vielleicht nicht von Ihnen. Ihre Geschenkkarte ist sicher. Bitte warten Sie eine Minute und versuchen Sie es dann noch einmal.',
   },
   paste: {
     label: 'Ihr Geschenklink',

@@ -25,8 +25,8 @@ export const en: Texts = {
     fromBrand: 'A gift from {brand}',
     heading: 'You have a gift card worth {amount}',
     place: 'For use in',
-    until: 'Open it by',
-    after: 'If you have not opened it by then, the link no longer works.',
+    until: 'Show the card by',
+    after: 'After that, the link no longer works. Showing the card does not spend it.',
     show: 'Show the card',
     opening: 'Opening…',
     sealed:
@@ -42,7 +42,7 @@ export const en: Texts = {
     copyFailed: 'Copying did not work. The text is selected: copy it by hand.',
     drawing: 'The code for the checkout',
     how: 'How to use it',
-    askWhere: 'Ask the sender where you can use this card.',
+    askWhere: 'The message with your link says who sent it. Ask them where you can use this card.',
     askWhereBrand: 'Ask {brand} where you can use this card.',
     shop: 'Go to {shop}',
     terms: 'Terms of the card',
@@ -57,7 +57,7 @@ export const en: Texts = {
     notYouBrand:
       'If that was not you, somebody else has seen the code and may have used it. Please ask {brand} for help.',
     replaced:
-      'This card has been replaced: a new link was made for you. If the card does not work, open the new link.',
+      'This card has been replaced: a new link was made for you. If the card does not work, look for the new link in your messages.',
     keep: 'Keep this link',
     keepWhy:
       'The link will keep showing the card. Bookmark it or keep the message it came in. Treat the code like cash: never give it to anybody who calls or writes to you.',
@@ -98,7 +98,7 @@ export const en: Texts = {
   },
   missing: {
     heading: 'Your gift link is incomplete',
-    text: 'The address of this page has no gift link in it. Some mail programs cut links short. Copy the whole link from your message and paste it here.',
+    text: 'Part of your link is missing. Some mail programs cut links short. Copy the whole link from your message and paste it here.',
   },
   unreachable: {
     heading: 'We cannot reach your card right now',
@@ -107,7 +107,7 @@ export const en: Texts = {
   },
   busy: {
     heading: 'Too many attempts',
-    text: 'Many wrong links were tried from your network. Please wait a minute, then try again.',
+    text: 'Many wrong links were tried from your network, perhaps not by you. Your gift card is safe. Please wait a minute, then try again.',
   },
   paste: {
     label: 'Your gift link',

@@ -25,8 +25,8 @@ export const es: Texts = {
     fromBrand: 'Un regalo de {brand}',
     heading: 'Tiene una tarjeta regalo de {amount}',
     place: 'Válida en',
-    until: 'Fecha límite para abrirla',
-    after: 'Si no la abre antes, el enlace dejará de funcionar.',
+    until: 'Fecha límite para mostrarla',
+    after: 'Después, el enlace dejará de funcionar. Mostrar la tarjeta no la gasta.',
     show: 'Mostrar la tarjeta',
     opening: 'Abriendo…',
     sealed:
@@ -42,7 +42,8 @@ export const es: Texts = {
     copyFailed: 'No se ha podido copiar. El texto está seleccionado: cópielo a mano.',
     drawing: 'El código para la caja',
     how: 'Cómo usarla',
-    askWhere: 'Pregunte a quien le envió el enlace dónde puede usar esta tarjeta.',
+    askWhere:
+      'El mensaje con el enlace indica quién se lo envió. Pregunte a esa persona dónde puede usar esta tarjeta.',
     askWhereBrand: 'Pregunte a {brand} dónde puede usar esta tarjeta.',
     shop: 'Ir a {shop}',
     terms: 'Condiciones de la tarjeta',
@@ -57,7 +58,7 @@ export const es: Texts = {
     notYouBrand:
       'Si no fue usted, otra persona conoce el código y quizá lo haya usado. Pida ayuda a {brand}.',
     replaced:
-      'Esta tarjeta se ha sustituido: hay un enlace nuevo para usted. Si la tarjeta no funciona, abra el enlace nuevo.',
+      'Esta tarjeta se ha sustituido: hay un enlace nuevo para usted. Si la tarjeta no funciona, busque el enlace nuevo en sus mensajes.',
     keep: 'Conserve este enlace',
     keepWhy:
       'Con él podrá volver a ver la tarjeta cuando quiera. Guárdelo en favoritos o conserve el mensaje recibido. Trate el código como dinero en efectivo: no se lo dé a nadie que le llame o le escriba.',
@@ -98,7 +99,7 @@ export const es: Texts = {
   },
   missing: {
     heading: 'Su enlace de regalo está incompleto',
-    text: 'La dirección de esta página no contiene ningún enlace de regalo. Algunos programas de correo cortan los enlaces. Copie el enlace completo de su mensaje y péguelo aquí.',
+    text: 'Falta una parte de su enlace. Algunos programas de correo cortan los enlaces. Copie el enlace completo de su mensaje y péguelo aquí.',
   },
   unreachable: {
     heading: 'Ahora no podemos acceder a su tarjeta',
@@ -107,7 +108,7 @@ export const es: Texts = {
   },
   busy: {
     heading: 'Demasiados intentos',
-    text: 'Se han probado muchos enlaces erróneos desde su red. Espere un minuto e inténtelo de nuevo.',
+    text: 'Se han probado muchos enlaces erróneos desde su red, quizá no por usted. Su tarjeta regalo está a salvo. Espere un minuto e inténtelo de nuevo.',
   },
   paste: {
     label: 'Su enlace de regalo',

@@ -26,8 +26,8 @@ export const fr: Texts = {
     fromBrand: 'Un cadeau de {brand}',
     heading: 'Vous avez reçu une carte cadeau de {amount}',
     place: 'Pays d’utilisation',
-    until: 'À ouvrir au plus tard le',
-    after: 'Si vous ne l’ouvrez pas d’ici là, le lien ne fonctionnera plus.',
+    until: 'À afficher au plus tard le',
+    after: 'Ensuite, le lien ne fonctionnera plus. Afficher la carte ne la dépense pas.',
     show: 'Afficher la carte',
     opening: 'Ouverture…',
     sealed:
@@ -43,7 +43,8 @@ export const fr: Texts = {
     copyFailed: 'La copie n’a pas fonctionné. Le texte est sélectionné\u00a0: copiez-le à la main.',
     drawing: 'Le code pour la caisse',
     how: 'Comment l’utiliser',
-    askWhere: 'Demandez à l’expéditeur où vous pouvez utiliser cette carte.',
+    askWhere:
+      'Le message contenant le lien indique qui vous l’a envoyé. Demandez à cette personne où vous pouvez utiliser la carte.',
     askWhereBrand: 'Demandez à {brand} où vous pouvez utiliser cette carte.',
     shop: 'Aller sur {shop}',
     terms: 'Conditions de la carte',
@@ -58,7 +59,7 @@ export const fr: Texts = {
     notYouBrand:
       'Si ce n’était pas vous, quelqu’un d’autre connaît le code et l’a peut-être utilisé. Demandez de l’aide à {brand}.',
     replaced:
-      'Cette carte a été remplacée\u00a0: un nouveau lien a été créé pour vous. Si la carte ne fonctionne pas, ouvrez le nouveau lien.',
+      'Cette carte a été remplacée\u00a0: un nouveau lien a été créé pour vous. Si la carte ne fonctionne pas, cherchez le nouveau lien dans vos messages.',
     keep: 'Conservez ce lien',
     keepWhy:
       'Il vous permet de revoir la carte à tout moment. Ajoutez-le à vos favoris ou conservez le message reçu. Le code vaut de l’argent\u00a0: ne le communiquez jamais à quelqu’un qui vous appelle ou vous écrit.',
@@ -101,7 +102,7 @@ export const fr: Texts = {
   },
   missing: {
     heading: 'Votre lien cadeau est incomplet',
-    text: 'L’adresse de cette page ne contient aucun lien cadeau. Certaines messageries coupent les liens. Copiez le lien entier depuis votre message et collez-le ici.',
+    text: 'Il manque une partie de votre lien. Certaines messageries coupent les liens. Copiez le lien entier depuis votre message et collez-le ici.',
   },
   unreachable: {
     heading: 'Votre carte est momentanément inaccessible',
@@ -110,7 +111,7 @@ export const fr: Texts = {
   },
   busy: {
     heading: 'Trop de tentatives',
-    text: 'De nombreux liens erronés ont été essayés depuis votre réseau. Patientez une minute, puis réessayez.',
+    text: 'De nombreux liens erronés ont été essayés depuis votre réseau, peut-être pas par vous. Votre carte cadeau est en sécurité. Patientez une minute, puis réessayez.',
   },
   paste: {
     label: 'Votre lien cadeau',

@@ -160,7 +160,7 @@ describe('the product of the card', () => {
   });
 
   it('says whom to ask if it has no instructions and no shop', async () => {
-    const ask = 'Ask the sender where you can use this card.';
+    const ask = 'The message with your link says who sent it. Ask them where you can use this card.';
     const how = (page: Page) => page.locator('[data-how]').filter({ visible: true }).allInnerTexts();
     expect(await how(await revealed(null))).toEqual([expect.stringMatching(`^How to use it\\s+${ask}$`)]);
     const shopOnly = await revealed({ instructions: null as never });

@@ -79,8 +79,8 @@ const STATES: Record<
     reads: [
       /gift card worth €25/,
       /^France$/m,
-      /Open it by\s+\d+ \w+ 20\d\d at \S+ CES?T \(in \d+ days\)/,
-      /^If you have not opened it by then, the link no longer works\.$/m,
+      /Show the card by\s+\d+ \w+ 20\d\d at \S+ CES?T \(in \d+ days\)/,
+      /^After that, the link no longer works\. Showing the card does not spend it\.$/m,
       ABOUT,
       /^Show the card$/m,
     ],
@@ -210,7 +210,7 @@ const STATES: Record<
       await page.waitForSelector('.bars');
       await untilStill(page);
     },
-    reads: [/^So lösen Sie sie ein$/m, /^Drucken$/m, /^Weiter zu fernway-books\.example/m],
+    reads: [/^So lösen Sie die Karte ein$/m, /^Drucken$/m, /^Weiter zu fernway-books\.example/m],
   },
   'expired-brand': {
     shows: async (page) => {

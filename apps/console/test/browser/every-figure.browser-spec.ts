@@ -479,7 +479,7 @@ async function checkChanges(
             number(part.journeysBefore),
             share(part.clickers, part.journeys),
             share(part.clickersBefore, part.journeysBefore),
-            points(contributionOf(part, list)),
+            contributionOf(part, list),
           ]);
     const all = way === 'perk' ? total : totalsOf(list);
     const [count, countBefore] =
@@ -507,15 +507,16 @@ const totalsOf = (parts: Total[]) => ({
   clickersBefore: sum(parts.map(({ clickersBefore }) => clickersBefore)),
 });
 const bothOf = (parts: Total[]) => totalsOf(parts).journeys * totalsOf(parts).journeysBefore;
-function contributionOf(part: Total, parts: Total[]): number {
+/** Returns the text of a contribution and of its two terms. */
+function contributionOf(part: Total, parts: Total[]): string {
   const all = totalsOf(parts);
   const average = (all.clickers / all.journeys + all.clickersBefore / all.journeysBefore) / 2;
   const own = part.journeys > 0 ? part.clickers / part.journeys : part.clickersBefore / part.journeysBefore;
   const rateBefore = part.journeysBefore > 0 ? part.clickersBefore / part.journeysBefore : own;
   const [size, sizeBefore] = [part.journeys / all.journeys, part.journeysBefore / all.journeysBefore];
-  return (
-    ((own - rateBefore) * (size + sizeBefore)) / 2 + (size - sizeBefore) * ((own + rateBefore) / 2 - average)
-  );
+  const fromRate = ((own - rateBefore) * (size + sizeBefore)) / 2;
+  const fromShare = (size - sizeBefore) * ((own + rateBefore) / 2 - average);
+  return `${points(fromRate + fromShare)} rate ${signed(100 * fromRate)}, share ${signed(100 * fromShare)}`;
 }
 
 /** Compares the clicks of each perk, which the Overview shows twice. */
@@ -970,11 +971,11 @@ async function checkReport(page: Page, subject: Subject, campaignId: string): Pr
       days: tables['By day']?.rows,
       // Perks that only converted have no clicks.
       perks: sorted(
-        (bars['By perk'] ?? [])
+        (bars['Clicks by perk'] ?? [])
           .filter(({ value, note }) => value !== '0' || note !== '')
           .map(({ label, value, note }) => [label, value, note]),
       ),
-      sources: sorted(tables['By source']?.rows ?? []),
+      sources: sorted(tables['Clicks by source']?.rows ?? []),
     }),
     {
       steps,

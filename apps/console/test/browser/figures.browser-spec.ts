@@ -743,7 +743,7 @@ it('says whether it went better, and which source made the difference', async ()
   );
   await page.locator('[data-outcome="converters"][aria-busy=false]').getByText('mostly').first().waitFor();
   expect(await page.innerText('[data-outcome="converters"]')).toBe(
-    'Better: 14% converted, against 10% before. By source, mostly app (+5.6 points), then mail (−1.6 points). By perk, mostly Foreign offer 1 (+4 points). By plan, mostly gold (+4.8 points). Largest fall by plan: silver (−0.8 points).',
+    'Better: 14% converted, against 10% before. By source, mostly app (+5.6 points), partly offset by mail (−1.6 points). By perk, mostly Foreign offer 1 (+4 points). By plan, mostly gold (+4.8 points). Largest fall by plan: silver (−0.8 points).',
   );
   const steps = page.getByRole('table', { name: 'Results by step' });
   expect(await steps.locator('.change-up').allInnerTexts()).toEqual(['+22.2%', '+40%', '+40%']);
@@ -751,8 +751,8 @@ it('says whether it went better, and which source made the difference', async ()
   const rows = async () =>
     (await table.getByRole('row').allInnerTexts()).slice(1).map((row) => row.replaceAll(/\s+/g, ' ').trim());
   expect(await rows()).toEqual([
-    'app 600 400 35% 30% +4 points',
-    'mail 400 600 16.3% 17.5% +1 point',
+    'app 600 400 35% 30% +4 points rate +2.5, share +1.5',
+    'mail 400 600 16.3% 17.5% +1 point rate −0.6, share +1.6',
     'All 1,000 1,000 27.5% 22.5% +5 points',
   ]);
   await screenshot(page, 'overview-changed');
@@ -760,8 +760,8 @@ it('says whether it went better, and which source made the difference', async ()
   await rate.selectOption('Converted / journeys');
   await table.getByRole('columnheader', { name: 'Converted / journeys before' }).waitFor();
   expect(await rows()).toEqual([
-    'app 600 400 20% 10% +5.6 points',
-    'mail 400 600 5% 10% −1.6 points',
+    'app 600 400 20% 10% +5.6 points rate +5, share +0.6',
+    'mail 400 600 5% 10% −1.6 points rate −2.5, share +0.9',
     'All 1,000 1,000 14% 10% +4 points',
   ]);
   await rate.selectOption('Clicked / journeys');
@@ -784,8 +784,8 @@ it('says whether it went better, and which source made the difference', async ()
   await by.selectOption('Segment: plan');
   await table.getByText('gold').waitFor();
   expect(await rows()).toEqual([
-    'gold 600 0 35% – +6 points',
-    'silver 400 1,000 16.3% 22.5% −1 point',
+    'gold 600 0 35% – +6 points rate 0, share +6',
+    'silver 400 1,000 16.3% 22.5% −1 point rate −4.4, share +3.4',
     'All 1,000 1,000 27.5% 22.5% +5 points',
   ]);
   // A customer id has too many values to compare.

@@ -27,9 +27,12 @@ const rateOf = (part: number, whole: number, otherwise: number) => (whole > 0 ? 
 /**
  * Splits the change of the rate among the segments. A segment contributes by reaching the outcome more or less often than
  * before (at its average size) and by growing or shrinking (by how much its rate differs from the average of all). The
- * contributions (0.01 is one percentage point) add up to the change of the rate over all segments. Docs: docs/figures.md, "What changed".
+ * contributions (0.01 is one percentage point) add up to the change of the rate over all segments; `fromRate` is the part of
+ * `points` that comes from the rate of the segment. Docs: docs/figures.md, "What changed".
  */
-export function contributionsOf<Part extends Segment>(segments: Part[]): (Part & { points: number })[] {
+export function contributionsOf<Part extends Segment>(
+  segments: Part[],
+): (Part & { points: number; fromRate: number })[] {
   const all = totalOf(segments);
   const [now, before] = [all.journeys, all.journeysBefore];
   if (now === 0 || before === 0) return [];
@@ -40,10 +43,9 @@ export function contributionsOf<Part extends Segment>(segments: Part[]): (Part &
       const rate = rateOf(reached, journeys, rateOf(reachedBefore, journeysBefore, 0));
       const rateBefore = rateOf(reachedBefore, journeysBefore, rate);
       const [share, shareBefore] = [journeys / now, journeysBefore / before];
-      const points =
-        (rate - rateBefore) * ((share + shareBefore) / 2) +
-        (share - shareBefore) * ((rate + rateBefore) / 2 - average);
-      return { ...segment, points };
+      const fromRate = (rate - rateBefore) * ((share + shareBefore) / 2);
+      const points = fromRate + (share - shareBefore) * ((rate + rateBefore) / 2 - average);
+      return { ...segment, points, fromRate };
     })
     .sort(byImpact);
 }

@@ -225,11 +225,12 @@ export const texts = {
         same: (now: string, before: string) =>
           `${now} converted, against ${before} before. The difference could be chance.`,
       },
-      journey: 'A journey is all views, clicks, conversions and reward links of one recipient.',
+      journey:
+        'A journey is one recipient with any view, click, conversion or reward link. Recipients with none are not counted, so this is not the click rate of your mailer.',
       /** @param name null for journeys without a value */
       part: (name: string | null, points: string) => `${name ?? NO_VALUE} (${points})`,
-      cause: (by: string, main: string, next?: string) =>
-        `By ${by}, mostly ${main}${next ? `, then ${next}` : ''}.`,
+      cause: (by: string, main: string, next: string | undefined, isOffset: boolean) =>
+        `By ${by}, mostly ${main}${next ? `, ${isOffset ? 'partly offset by' : 'then'} ${next}` : ''}.`,
       fall: (by: string, part: string) => `Largest fall by ${by}: ${part}.`,
     },
     figures: {
@@ -341,7 +342,9 @@ export const texts = {
       all: 'All',
       anyPerk: 'Any perk',
       points: (points: string) => `${points} ${/^\D?1$/.test(points) ? 'point' : 'points'}`,
-      note: 'Percentage points of the selected rate. A part contributes by its own rate, which rose or fell, and by growing or shrinking. The contributions add up to the change.',
+      /** @param rate points from the rate of the part @param share points from its share of the journeys */
+      split: (rate: string, share: string) => `rate ${rate}, share ${share}`,
+      note: 'Percentage points of the selected rate. A part contributes by its own rate, which rose or fell, and by its share of the journeys, which grew or shrank. The contributions add up to the change.',
       perkNote:
         'Shares of all journeys. A perk contributes the change of its share. A journey of several perks counts for each, so together they can contribute more than the change.',
       clicksNote: 'Clicks of people. The differences add up to the change of all clicks.',
@@ -424,7 +427,6 @@ export const texts = {
     perkId: 'Perk id',
     allClicks: 'Clicks with bots',
     people: 'People',
-    all: 'All',
     csvOfDays: 'Days as CSV',
     csvOfPerks: 'Perks as CSV',
     leastFirst: 'Least clicked first',
@@ -914,7 +916,7 @@ export const texts = {
     begun: 'Begun',
     linksMade: 'Links made',
     openedShare: 'Opened / made',
-    became: 'What became of the links',
+    became: 'What became of the links, and cancel the rest',
     becameNote: 'Opened and expired links cannot be cancelled.',
     linkStates: { waiting: 'Waiting', opened: 'Opened', cancelled: 'Cancelled', expired: 'Expired' },
     cancelRest: 'Cancel the rest…',
@@ -1876,7 +1878,8 @@ export const texts = {
     revokeText: (title: string) => `The URL of “${title}” stops working at once.`,
     revokedNotice: 'The report is revoked.',
     freezeTitle: 'Freeze as a report',
-    freezeText: (from: string, to: string) => `The current figures of ${from} to ${to}.`,
+    freezeText: (from: string, to: string) =>
+      `The current figures of ${from} to ${to}. Anyone with the URL can read the report without signing in, until its last day or until you revoke it.`,
     until: 'Readable until',
     freeze: 'Freeze',
     madeTitle: 'The report is ready',
@@ -1890,6 +1893,9 @@ export const texts = {
     asOf: (when: string) => `As of ${when}. These figures no longer change.`,
     range: (from: string, to: string) => `${from} to ${to}`,
     print: 'Print',
+    byPerk: 'Clicks by perk',
+    bySource: 'Clicks by source',
+    noClicks: 'No clicks in these dates.',
     goneTitle: 'This report cannot be read',
     gone: 'Its URL is incomplete, it has expired, or it was revoked. Ask the sender.',
     from: (account: string) => `From ${account}`,

@@ -66,6 +66,8 @@ interface Change {
   rate: string | null;
   rateBefore: string | null;
   points: number;
+  /** The part of `points` that comes from its rate; the rest comes from its share. Null for perks and the total. */
+  fromRate: number | null;
   /** By how many standard deviations its rate changed; null if a period has no journeys. */
   deviations: number | null;
   /** Null for the total. */
@@ -116,6 +118,7 @@ const totalRow = (name: string, count: number, countBefore: number, all: Total):
   rate: formatShare(all.reached, all.journeys),
   rateBefore: formatShare(all.reachedBefore, all.journeysBefore),
   points: all.reached / all.journeys - all.reachedBefore / all.journeysBefore,
+  fromRate: null,
   deviations: null,
   to: null,
 });
@@ -156,6 +159,7 @@ async function loadChanges(breakdown: string, comparison: Comparison): Promise<C
       rate: formatShare(reached, total.journeys),
       rateBefore: formatShare(reachedBefore, total.journeysBefore),
       points,
+      fromRate: null,
       deviations: deviationsOf({ ...total, reached, reachedBefore }),
       to: toOf(value),
     }));
@@ -170,6 +174,7 @@ async function loadChanges(breakdown: string, comparison: Comparison): Promise<C
     rate: formatShare(part.reached, part.journeys),
     rateBefore: formatShare(part.reachedBefore, part.journeysBefore),
     points: part.points,
+    fromRate: part.fromRate,
     deviations: deviationsOf(part),
     to: toOf(part.value),
   }));
@@ -239,7 +244,8 @@ function VerdictOf({ comparison }: { comparison: Comparison }) {
       (part) => part && a.part(part.name, c.points(formatPoints(part.points))),
     );
     const by = c.causes[breakdown] ?? nameOf(breakdown);
-    return [...(main ? [a.cause(by, main, next)] : []), ...(fell ? [a.fall(by, fell)] : [])];
+    const isOffset = (cause?.next?.points ?? 0) * change < 0;
+    return [...(main ? [a.cause(by, main, next, isOffset)] : []), ...(fell ? [a.fall(by, fell)] : [])];
   });
   const rates = [formatShare(reached, journeys), formatShare(reachedBefore, journeysBefore)] as [
     string,
@@ -353,7 +359,16 @@ function ChangedRates({
             {
               name: c.contribution,
               isNumber: true,
-              cell: ({ points }) => <span data-points={points}>{c.points(formatPoints(points))}</span>,
+              cell: ({ points, fromRate }) => (
+                <>
+                  <span data-points={points}>{c.points(formatPoints(points))}</span>{' '}
+                  {fromRate !== null && (
+                    <span className="hint">
+                      {c.split(formatPoints(fromRate), formatPoints(points - fromRate))}
+                    </span>
+                  )}
+                </>
+              ),
             },
           ]}
         />

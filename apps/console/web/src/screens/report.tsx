@@ -92,6 +92,7 @@ function Frozen({ report }: { report: FrozenReport }) {
       <p className="headline">
         {journeys > 0 ? <Outcome {...{ journeys, clickers, converters }} /> : c.nothing}
       </p>
+      <p className="hint">{texts.overview.response.journey}</p>
       <Card
         title={c.funnel}
         note={`${texts.counting.distinct} ${withoutJourney(funnel.events_without_journey ?? 0)}`}
@@ -129,12 +130,12 @@ function Frozen({ report }: { report: FrozenReport }) {
         />
       </Card>
       <div className="columns">
-        <Card title={c.byPerk} note={texts.counting.people}>
+        <Card title={t.byPerk} note={texts.counting.people}>
           {by_perk.length === 0 ? (
-            <p>{c.noPerks}</p>
+            <p>{t.noClicks}</p>
           ) : (
             <Bars
-              label={c.byPerk}
+              label={t.byPerk}
               bars={by_perk.map(({ perk_id, perk_title, clicks, clicks_people }) => ({
                 key: perk_id,
                 label: perk_title ?? perk_id,
@@ -144,12 +145,12 @@ function Frozen({ report }: { report: FrozenReport }) {
             />
           )}
         </Card>
-        <Card title={c.bySource} note={texts.counting.people}>
+        <Card title={t.bySource} note={texts.counting.people}>
           {by_source.length === 0 ? (
-            <p>{c.noSources}</p>
+            <p>{t.noClicks}</p>
           ) : (
             <Table
-              caption={c.bySource}
+              caption={t.bySource}
               rows={by_source}
               keyOf={({ utm_source }) => String(utm_source)}
               columns={[
@@ -159,7 +160,7 @@ function Frozen({ report }: { report: FrozenReport }) {
                   cell: ({ utm_source }) => utm_source ?? texts.explore.noValue,
                 },
                 { name: c.clicks, isNumber: true, cell: (row) => formatNumber(row.clicks_people) },
-                { name: c.all, isNumber: true, cell: (row) => formatNumber(row.clicks) },
+                { name: c.allClicks, isNumber: true, cell: (row) => formatNumber(row.clicks) },
               ]}
             />
           )}

@@ -14,7 +14,7 @@ export const envSpec = {
   ),
   CONSOLE_URL: baseUrl({ desc: 'Public URL of this app; with https its cookies get the `__Host-` prefix' }),
   PERKS_URL: baseUrl({ desc: 'Public URL of the perk collections' }),
-  LINKS_URL: baseUrl({ desc: 'Public URL of the links host, where click_urls lead' }),
+  LINKS_URL: baseUrl({ desc: 'Public URL of the links host, the base of every click_url' }),
   BOOST_URL: baseUrl({ desc: 'Public URL of Boost' }),
   GIFT_URL: baseUrl({ desc: 'Public URL of the gift cards' }),
   REWARDS_URL: baseUrl({ desc: 'Public URL of the Allocation Page' }),
@@ -34,7 +34,7 @@ export const envSpec = {
   OIDC_ISSUER: str({
     default: '',
     example: 'https://accounts.example.org',
-    desc: 'OpenID Connect provider for sign-in; needs the next two variables. If empty, sign-in needs an API key',
+    desc: 'OpenID Connect provider for sign-in; needs `OIDC_CLIENT_ID` and `OIDC_CLIENT_SECRET`. If empty, sign-in needs an API key',
   }),
   OIDC_CLIENT_ID: str({ default: '', desc: 'Client id of the console at the provider' }),
   OIDC_CLIENT_SECRET: confidential(

@@ -14,7 +14,7 @@ export const envSpec = {
   ...platformEnv,
   ...databaseEnv,
   ...authEnv,
-  EVENTS_URL: baseUrl({ desc: 'Public address of this app' }),
+  EVENTS_URL: baseUrl({ desc: 'Public URL of this app' }),
   EVENTS_RETENTION_DAYS: days({
     default: 30,
     desc: 'Days that an event stays in the feed: more than TRACKING_MAX_AGE_HOURS, or a replay restores deleted events',

@@ -426,7 +426,6 @@ export const texts = {
     perk: 'Perk',
     perkId: 'Perk id',
     allClicks: 'Clicks with bots',
-    people: 'People',
     csvOfDays: 'Days as CSV',
     csvOfPerks: 'Perks as CSV',
     leastFirst: 'Least clicked first',

@@ -60,10 +60,10 @@ export function DialogForm({ action, isDanger, back, onSubmit, isReview, childre
   const form = useRef<HTMLFormElement>(null);
   // The field may be out of sight.
   useEffect(() => form.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus(), [error]);
+  const fieldErrors = error instanceof ApiError ? error.fields : [];
   let isAtField = false;
   const errorOf: ErrorOf = (name) => {
-    const fields = error instanceof ApiError ? error.fields : [];
-    const found = fields.find(({ field }) => field.split('.')[0] === name);
+    const found = fieldErrors.find(({ field }) => field.split('.')[0] === name);
     if (found) isAtField = true;
     return found ? sentence(found.message) : null;
   };
@@ -74,7 +74,8 @@ export function DialogForm({ action, isDanger, back, onSubmit, isReview, childre
         ref={form}
         key={String(isReview)}
         className="stack"
-        onChange={clear}
+        // Errors at fields stay until the next attempt: there may be several.
+        onChange={() => fieldErrors.length === 0 && clear()}
         onSubmit={(event) => {
           event.preventDefault();
           void run();

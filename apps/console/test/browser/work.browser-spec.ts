@@ -492,8 +492,16 @@ describe('an operator', () => {
     await page.getByRole('heading', { level: 1, name: 'New pool' }).waitFor();
     await page.getByLabel('Account', { exact: true }).fill(account);
     await page.getByLabel('Product name').fill('Book voucher');
+    await page.getByLabel('Another language').fill('fr');
+    await button(page, 'Add language').click();
+    await page.getByLabel('Product name in French').fill('Bon pour des livres');
     await button(page, 'Save').click();
     await page.getByRole('heading', { level: 1, name: 'Book voucher' }).waitFor();
+    const { body: pools } = await stage.fleet
+      .admin('gift-cards')
+      .get('/admin/pools')
+      .query({ owner: account });
+    expect(pools.data[0].product.translations).toEqual({ fr: { name: 'Bon pour des livres' } });
     const bad = 'broken-card,1,none,EUR,FR';
     await page.getByLabel('File').setInputFiles(file('cards.csv', `${cardRows(1_000, 'New')}\n${bad}`));
     await button(page, 'Check').click();

@@ -15,6 +15,7 @@ import { LogoField } from '../parts/logo-field';
 import { Card, Screen } from '../parts/screen';
 import { ResourceEditor } from '../parts/resource-editor';
 import { Table } from '../parts/table';
+import { OwnTranslations } from '../parts/translations';
 import { LimitsOf } from '../parts/used-in';
 import { texts } from '../texts';
 import { CardLoads } from './card-loads';
@@ -31,8 +32,7 @@ interface Draft {
   logo: string | null;
   color: string;
   code_format: CodeFormat;
-  /** Settings that this form does not show stay unchanged. */
-  rest: Pick<Product, 'translations'>;
+  translations: Product['translations'];
 }
 const BLANK: Draft = {
   owner: '',
@@ -43,7 +43,7 @@ const BLANK: Draft = {
   logo: null,
   color: '',
   code_format: 'text',
-  rest: {},
+  translations: {},
 };
 
 export default function PoolScreen() {
@@ -90,7 +90,7 @@ function Pool({ id }: { id: string | null }) {
           logo: product?.logo ?? null,
           color: product?.color ?? '',
           code_format: product?.code_format ?? 'text',
-          rest: { translations: product?.translations ?? {} },
+          translations: product?.translations ?? {},
         })}
         toBody={(draft) => ({
           owner: draft.owner,
@@ -103,11 +103,11 @@ function Pool({ id }: { id: string | null }) {
                 logo: draft.logo,
                 color: draft.color || null,
                 code_format: draft.code_format,
-                ...draft.rest,
+                translations: draft.translations,
               }
             : null,
         })}
-        fields={(draft, change) => (
+        fields={(draft, change, errorOf) => (
           <>
             <AccountField value={draft.owner} onValue={(owner) => change({ owner })} />
             <TextField
@@ -149,6 +149,15 @@ function Pool({ id }: { id: string | null }) {
               value={draft.code_format}
               options={t.formats}
               onValue={(code_format) => change({ code_format: code_format as CodeFormat })}
+            />
+            <OwnTranslations
+              translations={draft.translations}
+              error={errorOf('product.translations')}
+              onTranslations={(translations) => change({ translations })}
+              texts={[
+                { name: 'name', label: t.name, original: draft.name },
+                { name: 'instructions', label: t.instructions, original: draft.instructions, isLong: true },
+              ]}
             />
           </>
         )}

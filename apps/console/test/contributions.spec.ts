@@ -27,6 +27,17 @@ describe('the contributions to the change of a click rate', () => {
     ).toEqual({ app: 4, mail: 1 });
   });
 
+  it('consist of that of the rate and that of the share', () => {
+    const parts = contributionsOf([
+      segment('app', [600, 210], [400, 120]),
+      segment('mail', [400, 65], [600, 105]),
+    ]);
+    expect(parts.map(({ name, fromRate }) => [name, Math.round(fromRate * 1e6)])).toEqual([
+      ['app', 25_000],
+      ['mail', -6_250],
+    ]);
+  });
+
   it('are of the segment that clicks more, if the sizes stay', () => {
     expect(pointsOf([segment('app', [500, 150], [500, 100]), segment('mail', [500, 50], [500, 50])])).toEqual(
       { app: 5, mail: 0 },

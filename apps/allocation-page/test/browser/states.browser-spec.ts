@@ -22,8 +22,14 @@ const PRODUCT = {
 };
 
 /** The states whose card has a shop to go to; in the others, the main button copies the code. */
-const REDEEMED_IN_SHOP = ['revealed-product-qr', 'revealed-product-code128', 'revealed-replaced'];
-const SHOP_BUTTON = /^(?:Go to|Weiter zu|Aller sur) fernway-books\.example/;
+const REDEEMED_IN_SHOP = [
+  'revealed-product-qr',
+  'revealed-product-code128',
+  'revealed-replaced',
+  // Its code is a web address.
+  'revealed-long-code',
+];
+const SHOP_BUTTON = /^(?:Go to|Weiter zu|Aller sur) (?:fernway-books\.example|cards\.example\.com)/;
 const COPY_BUTTON = /^Copy code$/;
 
 const LINK_ID = '0198a6c2-7b1e-7c55-9d3f-2f6f1f0f8a11';

@@ -610,7 +610,7 @@ export const texts = {
       boost: 'Boost',
       'gift-cards': 'Gift cards',
       analytics: 'Analytics',
-      figures: 'Figures, mailings and reports',
+      figures: 'How the console counts',
       events: 'Events',
       'http-contract': 'HTTP behavior',
       limits: 'Limits',
@@ -1526,7 +1526,7 @@ export const texts = {
     intro: 'The gift cards of each pool, and how they are shown.',
     create: 'New pool',
     idHint: 'Made for you. You may type another UUID. It cannot be changed later.',
-    kept: 'It has had cards, and links lead to them. To stop its use, withdraw its cards.',
+    kept: 'It has had cards, so it is kept. To stop its use, withdraw its cards.',
     product: 'Product',
     cards: 'Cards available',
     lastsLong: `${LOW_STOCK_DAYS} days or more`,
@@ -1649,13 +1649,18 @@ export const texts = {
     confirmText: (
       selection: string,
       reserved: 'keep' | 'cancel',
-      found: { free: number; reserved: number; redeemed: number },
+      /** Null if counting took too long. */
+      found: { free: number; reserved: number; redeemed: number } | null,
     ) =>
-      `Cards: ${selection}. ${formatNumber(found.free)} without a link are withdrawn at once. ${formatNumber(found.reserved)} on links that wait: ${
+      `Cards: ${selection}. ${
+        found
+          ? `${formatNumber(found.free)} without a link, ${formatNumber(found.reserved)} on links that wait, ${formatNumber(found.redeemed)} opened.`
+          : 'Counting them took too long.'
+      } Cards without a link are withdrawn at once. ${
         reserved === 'cancel'
-          ? 'these links stop working at once.'
-          : 'these links still work, and their cards are withdrawn when they end.'
-      } ${formatNumber(found.redeemed)} opened: they stay with their recipients. Withdrawn cards can never be given out or loaded again.`,
+          ? 'Links that wait for these cards stop working at once.'
+          : 'Links that wait for these cards still work, and their cards are withdrawn when they end.'
+      } Opened cards stay with their recipients. Withdrawn cards can never be given out or loaded again.`,
     states: { running: 'Running', done: 'Done' },
     counts: (withdrawn: string, cancelled: string, kept: string, redeemed: string) =>
       `Withdrawn: ${withdrawn}, of them from links that were cancelled: ${cancelled}. Kept on links: ${kept}. Opened before: ${redeemed}.`,

@@ -76,10 +76,11 @@ export class WithdrawalCheck {
   @ApiProperty({
     type: 'integer',
     example: 4810,
-    description: 'Cards without a live link, lapsed ones included: they would be withdrawn at once',
+    description:
+      'Cards that no RESERVED or REVEALED link holds, lapsed ones included: they would be withdrawn at once',
   })
   free: number;
-  @ApiProperty({ type: 'integer', example: 12, description: 'Cards that are reserved by a live link' })
+  @ApiProperty({ type: 'integer', example: 12, description: 'Cards on RESERVED links' })
   reserved: number;
   @ApiProperty({
     type: 'integer',

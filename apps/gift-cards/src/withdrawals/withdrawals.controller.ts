@@ -51,7 +51,8 @@ export class WithdrawalsController {
   @Header('cache-control', 'no-store')
   @ApiOperation({
     summary: 'Check a withdrawal before starting it',
-    description: 'Counts the cards that a withdrawal with this body would find now. Stores nothing.',
+    description:
+      'Counts the cards that a withdrawal with this body would find now. Stores nothing. 503 if counting among all cards takes too long; the withdrawal itself works in steps.',
   })
   @ApiResponse({ status: 200, description: 'What a withdrawal would find', type: WithdrawalCheck })
   @ApiProblems('POOL_NOT_FOUND')

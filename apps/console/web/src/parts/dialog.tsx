@@ -59,7 +59,9 @@ export function DialogForm({ action, isDanger, back, onSubmit, isReview, childre
   const { error, isBusy, clear, run } = useAction(onSubmit);
   const form = useRef<HTMLFormElement>(null);
   // The field may be out of sight.
-  useEffect(() => form.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus(), [error]);
+  useEffect(() => {
+    if (error) form.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus();
+  }, [error]);
   const fieldErrors = error instanceof ApiError ? error.fields : [];
   let isAtField = false;
   const errorOf: ErrorOf = (name) => {

@@ -49,11 +49,7 @@ export function healthFindings(health: Health): Finding[] {
   const behind = consumers.filter(({ pending }) => pending !== 0);
   const overdue = webhooks?.overdue_seconds ?? 0;
   const dead = dead_letters ?? 0;
-  addNamed(
-    'critical',
-    t.down,
-    namesOf(({ state }) => state === 'down').map(withEffect),
-  );
+  addNamed('critical', t.down, namesOf(({ state }) => state === 'down').map(withEffect));
   addNamed(
     'warning',
     t.degraded,

@@ -1,5 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
+import { ApiError } from '../api/http';
 import { perkway, responseOf } from '../api/perkway';
 import { refreshGiftCards } from '../api/stock';
 import type { WithdrawCards, Withdrawal, WithdrawalCheck } from '../api/types';
@@ -123,7 +124,7 @@ function WithdrawForm({ poolId, onClose, onBegun }: FormProps) {
   const [day, setDay] = useState('');
   const [reserved, setReserved] = useState<Reserved>('keep');
   const [reason, setReason] = useState('');
-  const [checked, setChecked] = useState<{ body: WithdrawCards; found: WithdrawalCheck } | null>(null);
+  const [checked, setChecked] = useState<{ body: WithdrawCards; found: WithdrawalCheck | null } | null>(null);
   // Idempotency key of this form: confirming again after a lost response withdraws nothing twice.
   const attempt = useRef(crypto.randomUUID());
   const list = codes
@@ -143,8 +144,14 @@ function WithdrawForm({ poolId, onClose, onBegun }: FormProps) {
       ...(by === 'codes' && { codes: list }),
       ...(by === 'valid_until_before' && { valid_until_before: day }),
     };
-    const found = await responseOf(perkway.gift.checkWithdrawal({ poolId, ...body }));
-    if (found.free + found.reserved + found.redeemed === 0) throw new Error(t.noneFound);
+    const found = await responseOf(perkway.gift.checkWithdrawal({ poolId, ...body })).catch(
+      (error: unknown) => {
+        // Counting among very many cards may take too long. The withdrawal works in steps, so it still can be started.
+        if (error instanceof ApiError && error.status === 503) return null;
+        throw error;
+      },
+    );
+    if (found && found.free + found.reserved + found.redeemed === 0) throw new Error(t.noneFound);
     attempt.current = crypto.randomUUID();
     setChecked({ body, found });
   };

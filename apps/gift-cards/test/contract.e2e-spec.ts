@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { http, sendAsIs } from '@perkway/testing';
+import { closeAll, http, sendAsIs, testEnvironment } from '@perkway/testing';
 import type { Pool } from '../src/pools/pool.dto.js';
 import { aBody, EUR_25, GiftCards, inSeconds, linkIdOf, type GenerateOptions } from './support.js';
 
@@ -20,6 +20,22 @@ describe('gift cards', () => {
     expect(response.headers['perkway-detail']).toMatch(/\w \w/);
     return `${response.status} ${response.body}`;
   };
+
+  it('responds 503 with Retry-After while a started app has not reached its database yet', async () => {
+    const app = await gift.launch(testEnvironment('gift-cards', { nats: gift.nats }));
+    try {
+      // One alone, and several that share a transaction.
+      const replies = [
+        await gift.generate(pool, { url: app.url }),
+        ...(await Promise.all([1, 2, 3].map(() => gift.generate(pool, { url: app.url })))),
+      ];
+      expect(replies.map(({ status, body, headers }) => [status, body, headers['retry-after']])).toEqual(
+        Array.from({ length: 4 }, () => [503, 'DEPENDENCY_UNAVAILABLE', '2']),
+      );
+    } finally {
+      await closeAll(app);
+    }
+  });
 
   it('reserves, shows and reveals a card', async () => {
     const own = await gift.aPool(3);

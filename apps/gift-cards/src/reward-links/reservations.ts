@@ -182,7 +182,9 @@ export class Reservations {
    * Runs one statement, so that the transaction takes one round trip. A named statement is planned once per connection.
    */
   private async transact(requests: ReservationRequest[], mayWait: boolean): Promise<ReservationResult[]> {
-    const pool = (this.dataSource.driver as PostgresDriver).master as pg.Pool;
+    const pool = (this.dataSource.driver as PostgresDriver).master as pg.Pool | undefined;
+    // TypeORM makes the pool when it first connects. Until then, it rejects its own queries with this error.
+    if (!pool) throw new Error('Driver not Connected');
     const { rows } = await pool.query<ReservationResult>({
       name: this.env.NAMED_STATEMENTS ? 'reserve-links' : undefined,
       text: 'select * from reserve_links($1, $2)',

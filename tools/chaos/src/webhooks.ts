@@ -14,7 +14,9 @@ import { problemsOf } from './deliveries.js';
  * seconds, and a third of the clicks have the same subject.
  */
 const REFUSED = 0.003;
-const DELIVERED_WITHIN_MS = 120_000;
+/** Longest wait for another delivery: a refused one is retried after 5 s, and after 30 s if it is refused again. */
+const NEXT_DELIVERY_WITHIN_MS = 120_000;
+const ALL_DELIVERED_WITHIN_MS = 600_000;
 const PAGE = 1_000;
 
 interface Subscription {
@@ -52,19 +54,25 @@ export class Webhooks {
   }
 
   /**
-   * Waits until everything is delivered or time is up. Then the feed must have exactly the events of analytics but perk
+   * Waits until everything is delivered, or nothing more is. Then the feed must have exactly the events of analytics but perk
    * views, without gaps, and each webhook each of them.
    *
    * @returns what is wrong
    */
   async check(): Promise<string[]> {
-    const deadline = Date.now() + DELIVERED_WITHIN_MS;
+    const end = Date.now() + ALL_DELIVERED_WITHIN_MS;
     let problems = await this.look();
-    while (problems.length > 0 && Date.now() < deadline) {
+    let [delivered, lastAt] = [this.delivered, Date.now()];
+    while (problems.length > 0 && Date.now() < Math.min(lastAt + NEXT_DELIVERY_WITHIN_MS, end)) {
       await sleep(2_000);
       problems = await this.look();
+      if (this.delivered > delivered) [delivered, lastAt] = [this.delivered, Date.now()];
     }
     return [...this.wrong, ...problems];
+  }
+
+  private get delivered(): number {
+    return [...this.subscriptions.values()].reduce((sum, { accepted }) => sum + accepted.length, 0);
   }
 
   private async subscribe(id: string, isOrdered: boolean) {

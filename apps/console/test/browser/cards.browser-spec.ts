@@ -199,6 +199,10 @@ it('an operator withdraws a recalled batch, sees its progress and which links ha
   expect(body).toMatchObject([{ redeemed_links: [id], batch: 'B-7', reserved: 'cancel' }]);
   expect(await violations(page)).toEqual([]);
   await screenshot(page, 'pool-withdrawn');
+  await button(page, 'Delete').click();
+  await confirm.getByText('It has had cards, so it is kept.').waitFor();
+  expect(await confirm.getByRole('button').allInnerTexts()).toEqual(['Go back']);
+  await confirm.getByRole('button', { name: 'Go back' }).click();
   await page.setViewportSize({ width: 360, height: 740 });
   expect(await scrollsSideways(page)).toBe(false);
   await waitFor(async () => {

@@ -160,7 +160,7 @@ it.each([
   ['create-webhook', () => stage.mine.key, () => '/integration/webhooks', 'Create webhook'],
   ['replay', () => stage.mine.key, () => '/integration/webhooks/orders', 'Replay…'],
   ['rotate', () => stage.mine.key, () => '/integration/webhooks/orders', 'Rotate secret'],
-  ['confirm', () => ADMIN_KEY, () => `/pools/${stage.mine.pool}`, 'Delete'],
+  ['confirm', () => ADMIN_KEY, () => '/limit-editor/harbour-month', 'Delete'],
 ])(
   'the dialog "%s" opens, works and closes by keyboard alone',
   async (name, keyOf, pathOf, opener) => {

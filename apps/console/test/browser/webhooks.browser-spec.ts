@@ -188,7 +188,7 @@ describe('a webhook', () => {
     await dialog(page).getByText('“orders” already exists').waitFor();
     await dialog(page).getByLabel('Id').fill('one-too-many');
     await dialog(page).getByRole('button', { name: 'Create webhook' }).click();
-    await dialog(page).getByText('Your account has 20 webhooks').waitFor();
+    await dialog(page).getByText('Your account has the maximum of 20 webhooks').waitFor();
   }, 120_000);
 
   it('leaves every change in the audit log, without a secret', async () => {

@@ -16,8 +16,8 @@ export const rings: Html = html`<svg class="rings" viewBox="0 0 340 214" focusab
   <circle cx="262" cy="79" r="190" />
 </svg>`;
 export const bow: Html = html`<svg class="ribbon" viewBox="0 0 340 214" focusable="false">
-  <path class="band" d="M248-202h28v618h-28z" />
-  <path class="fold" d="M252-202h1.5v618h-1.5zM270.5-202h1.5v618h-1.5z" />
+  <path class="band" d="M248-602h28v1418h-28z" />
+  <path class="fold" d="M252-602h1.5v1418h-1.5zM270.5-602h1.5v1418h-1.5z" />
   <g class="bow">
     <path
       class="band"

@@ -363,9 +363,12 @@ function ChangedRates({
                 <>
                   <span data-points={points}>{c.points(formatPoints(points))}</span>{' '}
                   {fromRate !== null && (
-                    <span className="hint">
-                      {c.split(formatPoints(fromRate), formatPoints(points - fromRate))}
-                    </span>
+                    <>
+                      <br />
+                      <span className="hint">
+                        {c.split(formatPoints(fromRate), formatPoints(points - fromRate))}
+                      </span>
+                    </>
                   )}
                 </>
               ),

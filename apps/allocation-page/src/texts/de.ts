@@ -27,7 +27,8 @@ export const de: Texts = {
     heading: 'Sie haben eine Geschenkkarte über {amount}',
     place: 'Einlösbar in',
     until: 'Karte anzeigen bis',
-    after: 'Danach funktioniert der Link nicht mehr. Durch das Anzeigen wird die Karte nicht eingelöst.',
+    after:
+      'Wenn Sie die Karte bis dahin nicht anzeigen, funktioniert der Link nicht mehr. Durch das Anzeigen wird sie nicht eingelöst.',
     show: 'Karte anzeigen',
     opening: 'Wird geöffnet…',
     sealed:

@@ -26,7 +26,7 @@ export const es: Texts = {
     heading: 'Tiene una tarjeta regalo de {amount}',
     place: 'Válida en',
     until: 'Fecha límite para mostrarla',
-    after: 'Después, el enlace dejará de funcionar. Mostrar la tarjeta no la gasta.',
+    after: 'Si no la muestra antes, el enlace dejará de funcionar. Mostrar la tarjeta no la gasta.',
     show: 'Mostrar la tarjeta',
     opening: 'Abriendo…',
     sealed:

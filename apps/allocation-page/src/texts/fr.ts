@@ -27,7 +27,8 @@ export const fr: Texts = {
     heading: 'Vous avez reçu une carte cadeau de {amount}',
     place: 'Pays d’utilisation',
     until: 'À afficher au plus tard le',
-    after: 'Ensuite, le lien ne fonctionnera plus. Afficher la carte ne la dépense pas.',
+    after:
+      'Si vous ne l’affichez pas d’ici là, le lien ne fonctionnera plus. Afficher la carte ne la dépense pas.',
     show: 'Afficher la carte',
     opening: 'Ouverture…',
     sealed:

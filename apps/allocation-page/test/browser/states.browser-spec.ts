@@ -86,7 +86,7 @@ const STATES: Record<
       /gift card worth €25/,
       /^France$/m,
       /Show the card by\s+\d+ \w+ 20\d\d at \S+ CES?T \(in \d+ days\)/,
-      /^After that, the link no longer works\. Showing the card does not spend it\.$/m,
+      /^If you have not shown it by then, the link no longer works\. Showing the card does not spend it\.$/m,
       ABOUT,
       /^Show the card$/m,
     ],

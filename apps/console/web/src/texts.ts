@@ -902,7 +902,8 @@ export const texts = {
     tooMany: 'At most 10,000 at once.',
     needOne: 'At least one is needed.',
     jobs: 'Link jobs',
-    jobsNote: 'A job continues when you leave. Repeating or resuming it makes no second link for anyone.',
+    jobsNote:
+      'A job continues when you leave. Resuming it makes no second link for anyone. A new job with the same list does.',
     job: (when: string, value: string) => `${value} each, begun ${when}`,
     named: (name: string, job: string) => `${name}: ${job}`,
     results: 'Results of link jobs',

@@ -23,6 +23,8 @@ export interface LaunchOptions {
   gid?: number;
   /** Kills the process when this one dies for any reason. */
   dieWithParent?: boolean;
+  /** Keeps the process in this session and process group, so Ctrl-C reaches it. */
+  inSession?: boolean;
 }
 
 const TAIL_BYTES = 4096;
@@ -48,7 +50,7 @@ function dieWithParentPrefix(): string[] {
   return ['sh', '-c', script, String(process.pid)];
 }
 
-/** A child process that writes to a log file. It leads its own process group, so Ctrl-C does not reach it. */
+/** A child process that writes to a log file. Unless `inSession`, it leads its own process group, so Ctrl-C does not reach it. */
 export class ServerProcess {
   readonly pid: number;
   readonly exited: Promise<Exit>;
@@ -85,7 +87,7 @@ export class ServerProcess {
         cwd: options.cwd,
         env: options.env,
         stdio: ['ignore', log, log],
-        detached: true,
+        detached: !options.inSession,
         ...(options.uid === undefined ? {} : { uid: options.uid, gid: options.gid }),
       });
       const started = new ServerProcess(child, options.logFile, logStart);

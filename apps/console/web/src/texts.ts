@@ -1397,9 +1397,9 @@ export const texts = {
     events: (count: string, cube: string) => `${cube}: ${count}`,
     jobRows: (count: string) => `Rows of link jobs: ${count}`,
     journeyGoes:
-      'The journey gets a random id and loses its attributes and references. It still counts as one.',
+      'The journey gets a random id and loses its attributes and references. It still counts as one. Its links keep working: to stop an unopened link, cancel it before.',
     customerGoes:
-      'The id is removed from links, link jobs, coupon codes and attributes. The person keeps the code, and counts as a new customer from then on.',
+      'The id is removed from links, link jobs, coupon codes and attributes. The person keeps the code, and counts as a new customer from then on. Links keep working: to stop an unopened link, cancel it before.',
     confirm: 'Erase…',
     confirmTitle: 'Erase this person?',
     confirmText: (kind: string, id: string, account: string) =>

@@ -33,6 +33,7 @@ import { defineApp } from '../src/app.js';
 import { envSpec } from '../src/env.js';
 import { migrations } from '../src/migrations/index.js';
 import type { Pool } from '../src/pools/pool.dto.js';
+import { ExpiredLinks } from '../src/reward-links/expired-links.js';
 
 export const migrate = (url: string) => runMigrations(url, 'gift-cards', migrations);
 
@@ -118,6 +119,11 @@ export class GiftCards {
 
   environment(given: Record<string, string> = {}): Record<string, string> {
     return { ...testEnvironment('gift-cards', { database: this.database, nats: this.nats }), ...given };
+  }
+
+  /** Disables the background settling of links, which changes no number, for tests that move links in time. */
+  disableSettling(): void {
+    jest.spyOn(this.app.app.get(ExpiredLinks, { strict: false }), 'settle').mockResolvedValue(0);
   }
 
   async restartApp(environment: Record<string, string> = {}): Promise<void> {

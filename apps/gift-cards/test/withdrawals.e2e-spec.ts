@@ -4,7 +4,6 @@ import { http, trackedEvents, untilRelayed, waitFor } from '@perkway/testing';
 import { randomUUID } from 'node:crypto';
 import type { LimitUsage } from '../src/limits/limit.dto.js';
 import type { Pool } from '../src/pools/pool.dto.js';
-import { ExpiredLinks } from '../src/reward-links/expired-links.js';
 import type { Statement } from '../src/statements/statement.dto.js';
 import type { Withdrawal } from '../src/withdrawals/withdrawal.dto.js';
 import { aBody, EUR_25, GiftCards, inSeconds, someCodes, type Link } from './support.js';
@@ -17,8 +16,8 @@ describe('a withdrawal', () => {
   let gift: GiftCards;
   beforeAll(async () => {
     gift = await GiftCards.start();
-    // Disables the settling of links, which might write the expired events before a withdrawal does.
-    jest.spyOn(gift.app.app.get(ExpiredLinks, { strict: false }), 'settle').mockResolvedValue(0);
+    // It might write the expired events before a withdrawal does.
+    gift.disableSettling();
   });
   afterAll(() => gift?.close());
 

@@ -54,8 +54,8 @@ export class Webhooks {
   }
 
   /**
-   * Waits until everything is delivered, or nothing more is. Then the feed must have exactly the events of analytics but perk
-   * views, without gaps, and each webhook each of them.
+   * Waits until everything is delivered, or nothing more is. Then the feed must have exactly the events of analytics,
+   * except perk views, without gaps, and each webhook must have received each of them.
    *
    * @returns what is wrong
    */

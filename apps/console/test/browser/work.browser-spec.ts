@@ -80,16 +80,6 @@ async function insertClicksOfLastMonth(): Promise<void> {
 
 const file = (name: string, text: string) => ({ name, mimeType: 'text/csv', buffer: Buffer.from(text) });
 
-/** Reads from the query host what a report of today says: journeys that clicked, and all journeys. */
-async function journeysOfReport(): Promise<[clickers: string, journeys: string]> {
-  const measures = ['campaign_funnel.clickers', 'campaign_funnel.journeys'];
-  const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
-  const timeDimensions = [{ dimension: 'campaign_funnel.occurred_at', dateRange: [day(29), day(0)] }];
-  const [row] = await stage.request(stage.mine, { measures, timeDimensions });
-  const [clickers, journeys] = measures.map((measure) => String(row![measure]));
-  return [clickers!, journeys!];
-}
-
 describe('a marketing manager', () => {
   it('finds the best perk of last month and downloads its numbers', async () => {
     await insertClicksOfLastMonth();
@@ -333,7 +323,9 @@ describe('a marketing manager', () => {
 
   it('freezes a campaign into a report that others read until it is revoked', async () => {
     const page = await stage.signIn(context);
-    await stage.goto(page, `/campaigns/${stage.mine.campaign}`);
+    // Without the clicks of last month, which are within the usual 30 days at the beginning of a month.
+    const today = new Date().toISOString().slice(0, 10);
+    await stage.goto(page, `/campaigns/${stage.mine.campaign}?from=${today}&to=${today}`);
     await button(page, 'Freeze as a report').click();
     await button(page, 'Freeze').click();
     const address = await page.locator('[data-secret]').innerText();
@@ -343,8 +335,8 @@ describe('a marketing manager', () => {
     const reader = await others.newPage();
     await reader.goto(address);
     await reader.getByRole('heading', { level: 1, name: 'Harbour spring: results' }).waitFor();
-    const [clickers, journeys] = await journeysOfReport();
-    expect(await reader.innerText('main')).toContain(`${clickers} of ${journeys} journeys clicked`);
+    // The six of the stage, and those of the 200 links above.
+    expect(await reader.innerText('main')).toContain('3 of 206 journeys clicked');
     expect(await reader.innerText('main')).not.toMatch(/journey-\d/);
     await screenshot(reader, 'report');
     await reader.emulateMedia({ media: 'print' });

@@ -1,6 +1,7 @@
 import { useEffect, useRef, type ReactNode } from 'react';
 import { Dialog as AriaDialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
 import { ApiError } from '../api/http';
+import { capitalized } from '../format';
 import { texts } from '../texts';
 import { useAction } from './use-action';
 
@@ -52,8 +53,6 @@ interface FormProps extends Omit<Props, 'isAlert' | 'children'> {
   children: ReactNode | ((errorOf: ErrorOf) => ReactNode);
 }
 
-const sentence = (message: string) => message.charAt(0).toUpperCase() + message.slice(1);
-
 /** A form in a dialog, which shows errors and cannot be submitted twice at once. */
 export function DialogForm({ action, isDanger, back, onSubmit, isReview, children, ...dialog }: FormProps) {
   const { error, isBusy, clear, run } = useAction(onSubmit);
@@ -67,7 +66,7 @@ export function DialogForm({ action, isDanger, back, onSubmit, isReview, childre
   const errorOf: ErrorOf = (name) => {
     const found = fieldErrors.find(({ field }) => field.split('.')[0] === name);
     if (found) isAtField = true;
-    return found ? sentence(found.message) : null;
+    return found ? capitalized(found.message) : null;
   };
   const fields = typeof children === 'function' ? children(errorOf) : children;
   return (

@@ -5,6 +5,7 @@ import { useEffect, useRef, useState, type FormEvent, type ReactNode } from 'rea
 import { ApiError } from '../api/http';
 import { keyOf, type Kind, type Query } from '../api/managed';
 import { responseOf, storedIfFound, storedOf, type Stored } from '../api/perkway';
+import { capitalized } from '../format';
 import { texts } from '../texts';
 import { Confirm } from './dialog';
 import { Differences } from './differences';
@@ -69,8 +70,6 @@ interface Yaml {
 
 const isMissing = (error: Error | null) => error instanceof ApiError && error.status === 404;
 
-const sentence = (message: string) => message.charAt(0).toUpperCase() + message.slice(1);
-
 /** Edits a managed resource, and shows a conflict instead of overwriting somebody else's change. */
 export function ResourceEditor<T, D extends object, B extends object>(props: Props<T, D, B>) {
   const { kind, id, toDraft, toBody, shape } = props;
@@ -88,7 +87,7 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
   /** Members of the body that were changed since. */
   const [corrected, setCorrected] = useState<string[]>([]);
   const [isDeleting, setDeleting] = useState(false);
-  const [isBlocked, setBlocked] = useState(false);
+  const [hasBlocker, setHasBlocker] = useState(false);
   const unsaved = useUnsavedGuard();
   const form = useRef<HTMLFormElement>(null);
 
@@ -161,7 +160,7 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
   const fieldErrors = rejected.filter(({ field }) => !corrected.includes(field.split('.')[0]!));
   const errorOf: ErrorOf = (name) => {
     const found = fieldErrors.find(({ field }) => field === name || field.startsWith(`${name}.`));
-    return found ? sentence(found.message) : null;
+    return found ? capitalized(found.message) : null;
   };
   const edit = (changed: D, asYaml: Yaml | null) => {
     unsaved.isDirty.current = true;
@@ -186,11 +185,12 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
   );
   const usedIn = stored && props.usedIn?.(stored.body);
   const kept = (stored && props.keptBecause?.(stored.body)) ?? null;
+  const isBlocked = kept !== null || hasBlocker;
   const startDeleting = async () => {
     const blocker = stored && props.blockedBy?.(stored.body);
     // If this cannot be read, the host decides.
     const found = blocker && (await blocker.kind.list({ ...blocker.query, limit: 1 }).catch(() => null));
-    setBlocked(Boolean(found?.data.length) || kept !== null);
+    setHasBlocker(Boolean(found?.data.length));
     setDeleting(true);
   };
   const editor = (content: () => ReactNode) => () => (

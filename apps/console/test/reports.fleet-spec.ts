@@ -105,8 +105,13 @@ describe('a report', () => {
       },
       range_before: { from: yesterday(), to: yesterday() },
       by_day: [{ day: today(), teaser_views: 2, teaser_views_people: 2, conversions: 1 }],
-      by_perk: [{ perk_id: 'weekend', perk_title: 'A weekend for two', clicks: 0, conversions: 1 }],
-      by_source: [],
+      by_perk: [
+        {
+          ...{ perk_id: 'weekend', perk_title: 'A weekend for two' },
+          ...{ clicks: 0, clickers: 0, conversions: 1, converters: 1 },
+        },
+      ],
+      by_source: [{ utm_source: null, clicks: 0, journeys: 2, clickers: 0, converters: 1 }],
     });
     const nothing = { count_before: 0, value: [], value_before: [] };
     expect(body.steps).toEqual([
@@ -253,6 +258,7 @@ describe('a report', () => {
     expect(body.webhooks).toBeNull();
     expect(body).toMatchObject({
       dead_letters: 0,
+      erasures_oldest_seconds: 0,
       consumers: [
         { app: 'analytics-ingest', stream: TRACKING_STREAM, pending: 0, oldest_seconds: expect.any(Number) },
         // This test does not run `events`, which creates its consumer.

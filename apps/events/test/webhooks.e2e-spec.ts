@@ -329,6 +329,13 @@ describe('deliveries', () => {
     );
     for (const id of ['failing', 'gone', 'good', 'switched-off'])
       await world.put(key, id, { url: `${receiver.url}/${id}` });
+    // From an earlier outage: not what it fails with now.
+    await world.database.query(
+      `insert into deliveries (webhook, event_id, type, state, attempts, last_status, next_attempt_at, created_at)
+       select key, 'earlier', 'reward_link.revealed', 'failed', 8, 404, now(), now() from webhooks
+       where account_id = $1 and id = 'failing'`,
+      [key.account],
+    );
     await world.store(key, anEvent(), anEvent());
     const { rpc, close } = await rpcCaller(world.nats.url);
     try {
@@ -342,7 +349,7 @@ describe('deliveries', () => {
         enabled: true,
         failingSince: expect.any(Number),
         disabledAt: null,
-        reason: null,
+        reason: 'Status 500',
         pending: 2,
       };
       await waitFor(async () => {

@@ -466,6 +466,7 @@ export interface WebhookState {
   /** Epoch milliseconds. */
   failingSince: number | null;
   disabledAt: number | null;
+  /** Why it is disabled, or what its deliveries fail with. */
   reason: string | null;
   /** Deliveries that wait for their next attempt. */
   pending: number;

@@ -74,7 +74,6 @@ function showLink(next: RewardLink, byAction: boolean): void {
   one('[data-secret="pin"]').hidden = !(next.card && next.card.pin);
   const lastDay = (next.card && next.card.valid_until) || '';
   fill('last-day', lastDay && formatDay(locale, lastDay));
-  one('[data-valid]').hidden = !lastDay;
   fill('opened', next.revealed_at ? formatDate(locale, next.revealed_at) : '');
   one('[data-opened]').hidden = !next.revealed_at;
   fill('reference', next.id ? next.id.slice(0, 8) : '');

@@ -135,9 +135,11 @@ export function showProduct({ product, language, card }: RewardLink, sender: str
   const instructions = (product && product.instructions) || '';
   fill('instructions', instructions);
   // The code of some cards is a web address, where the card itself is.
-  const hasShop = lead('shop', card && isUrl(card.code) ? card.code : product && product.redeem_url);
-  one('[data-ask]').hidden = !!instructions;
-  one('[data-how]').hidden = !instructions && hasShop;
+  const isAddress = !!card && isUrl(card.code);
+  const hasShop = lead('shop', isAddress ? card.code : product && product.redeem_url);
+  one('[data-ask]').hidden = !!instructions || hasShop;
+  one('[data-how-shop]').hidden = !!instructions || !hasShop;
+  one('[data-how]').hidden = !instructions && isAddress;
   // One main button: it leads to the shop, or copies the code if there is no shop to go to.
   one('[data-copy="code"]').className = hasShop ? 'copy' : 'main';
   lead('terms', product && product.terms_url);

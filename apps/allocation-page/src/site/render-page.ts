@@ -122,6 +122,7 @@ export const renderPage = (
               <div class="how" data-how>
                 <h2>${texts.revealed.how}</h2>
                 <p class="instructions" dir="auto" data-fill="instructions" data-product="text"></p>
+                <p data-how-shop>${withShop(texts.revealed.howShop)}</p>
                 <p data-ask data-fill="brand" data-template="${texts.revealed.askWhereBrand}">
                   ${texts.revealed.askWhere}
                 </p>
@@ -135,9 +136,9 @@ export const renderPage = (
                 </button>
               </div>
               <dl>
-                <div data-valid hidden>
+                <div data-valid>
                   <dt>${texts.revealed.validUntil}</dt>
-                  <dd data-fill="last-day"></dd>
+                  <dd data-fill="last-day">${texts.revealed.noLastDay}</dd>
                 </div>
                 ${product(texts)}
                 <div data-opened hidden>
@@ -208,12 +209,7 @@ export const renderPage = (
         <footer>
           <p class="small">
             ${shieldIcon}<span
-              ><span
-                data-when="loading reserved revealing revealed"
-                data-fill="brand"
-                data-template="${texts.delivered.textBrand}"
-                >${texts.delivered.text}</span
-              ><span data-when="expired cancelled withdrawn replaced unknown missing unreachable busy" hidden
+              ><span data-fill="brand" data-template="${texts.delivered.textBrand}"
                 >${texts.delivered.text}</span
               >
               ${texts.footer}</span
@@ -262,12 +258,12 @@ const newTab = (className: string, name: string, text: string | Html, texts: Tex
     >${text} <span class="unseen">${texts.revealed.newTab}</span></a
   >`;
 
-/** Renders the link to the shop. Its host is an element of its own, so that no line breaks at a hyphen of the host. */
-const shop = (texts: Texts): Html => {
-  const [before, after] = texts.revealed.shop.split('{shop}') as [string, string];
-  const text = html`<span>${before}<bdi class="host" data-fill="shop"></bdi>${after}</span>`;
-  return newTab('main', 'shop', text, texts);
+/** Renders a text that names the shop. Its host is an element of its own, so that no line breaks at a hyphen of the host. */
+const withShop = (text: string): Html => {
+  const [before, after] = text.split('{shop}') as [string, string];
+  return html`<span>${before}<bdi class="host" data-fill="shop"></bdi>${after}</span>`;
 };
+const shop = (texts: Texts): Html => newTab('main', 'shop', withShop(texts.revealed.shop), texts);
 
 const help = (texts: Texts): Html =>
   newTab(

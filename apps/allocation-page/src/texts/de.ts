@@ -44,6 +44,8 @@ export const de: Texts = {
     copyFailed: 'Das Kopieren hat nicht geklappt. Der Text ist markiert: Kopieren Sie ihn bitte von Hand.',
     drawing: 'Der Code für die Kasse',
     how: 'So lösen Sie die Karte ein',
+    howShop:
+      'Gehen Sie zu {shop} und geben Sie dort den Kartencode ein, mit der PIN, falls die Karte eine hat.',
     askWhere:
       'In der Nachricht mit dem Link steht, wer ihn geschickt hat. Fragen Sie dort nach, wo Sie die Karte einlösen können.',
     askWhereBrand: 'Fragen Sie bei {brand} nach, wo Sie die Karte einlösen können.',
@@ -54,6 +56,7 @@ export const de: Texts = {
     save: 'Als Bild speichern',
     saved: 'Das Bild wurde gespeichert',
     validUntil: 'Karte gültig bis',
+    noLastDay: 'Kein Enddatum angegeben',
     firstOpened: 'Zum ersten Mal geöffnet am',
     notYou:
       'Wenn das nicht Sie waren, kennt noch jemand den Code und hat ihn vielleicht eingelöst. Bitten Sie den Absender um Hilfe.',
@@ -124,7 +127,7 @@ export const de: Texts = {
   },
   delivered: {
     text: 'Perkway stellt Geschenkkarten im Auftrag von Unternehmen zu. Fragen Sie im Zweifel die Person, die Ihnen den Link geschickt hat.',
-    textBrand: 'Perkway stellt diese Geschenkkarte im Auftrag von {brand} zu.',
+    textBrand: 'Perkway stellt Geschenkkarten im Auftrag von {brand} zu.',
   },
   footer: 'Diese Seite verlangt nie ein Passwort, ein Konto oder eine Zahlung.',
 };

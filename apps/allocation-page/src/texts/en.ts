@@ -42,6 +42,7 @@ export const en: Texts = {
     copyFailed: 'Copying did not work. The text is selected: copy it by hand.',
     drawing: 'The code for the checkout',
     how: 'How to use it',
+    howShop: 'Go to {shop} and enter the card code there, with the PIN if the card has one.',
     askWhere: 'The message with your link says who sent it. Ask them where you can use this card.',
     askWhereBrand: 'Ask {brand} where you can use this card.',
     shop: 'Go to {shop}',
@@ -51,6 +52,7 @@ export const en: Texts = {
     save: 'Save as picture',
     saved: 'The picture has been saved',
     validUntil: 'Card valid until',
+    noLastDay: 'No end date was given',
     firstOpened: 'First opened on',
     notYou:
       'If that was not you, somebody else has seen the code and may have used it. Please ask the sender for help.',
@@ -116,7 +118,7 @@ export const en: Texts = {
   },
   delivered: {
     text: 'Perkway delivers gift cards for companies. If in doubt, ask the person who sent you the link.',
-    textBrand: 'Perkway delivers this gift card for {brand}.',
+    textBrand: 'Perkway delivers gift cards for {brand}.',
   },
   footer: 'This page never asks for a password, an account or a payment.',
 };

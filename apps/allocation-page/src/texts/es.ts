@@ -42,6 +42,7 @@ export const es: Texts = {
     copyFailed: 'No se ha podido copiar. El texto está seleccionado: cópielo a mano.',
     drawing: 'El código para la caja',
     how: 'Cómo usarla',
+    howShop: 'Vaya a {shop} e introduzca allí el código de la tarjeta, con el PIN si lo tiene.',
     askWhere:
       'El mensaje con el enlace indica quién se lo envió. Pregunte a esa persona dónde puede usar esta tarjeta.',
     askWhereBrand: 'Pregunte a {brand} dónde puede usar esta tarjeta.',
@@ -52,6 +53,7 @@ export const es: Texts = {
     save: 'Guardar como imagen',
     saved: 'La imagen se ha guardado',
     validUntil: 'Tarjeta válida hasta',
+    noLastDay: 'No se indicó ninguna fecha de fin',
     firstOpened: 'Se abrió por primera vez el',
     notYou:
       'Si no fue usted, otra persona conoce el código y quizá lo haya usado. Pida ayuda a quien le envió el enlace.',
@@ -117,7 +119,7 @@ export const es: Texts = {
   },
   delivered: {
     text: 'Perkway entrega tarjetas regalo por encargo de empresas. Si tiene dudas, pregunte a la persona que le envió el enlace.',
-    textBrand: 'Perkway entrega esta tarjeta regalo por encargo de {brand}.',
+    textBrand: 'Perkway entrega tarjetas regalo por encargo de {brand}.',
   },
   footer: 'Esta página nunca pide una contraseña, una cuenta ni un pago.',
 };

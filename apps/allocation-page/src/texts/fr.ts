@@ -44,6 +44,7 @@ export const fr: Texts = {
     copyFailed: 'La copie n’a pas fonctionné. Le texte est sélectionné\u00a0: copiez-le à la main.',
     drawing: 'Le code pour la caisse',
     how: 'Comment l’utiliser',
+    howShop: 'Allez sur {shop} et saisissez-y le code de la carte, avec le code PIN si elle en a un.',
     askWhere:
       'Le message contenant le lien indique qui vous l’a envoyé. Demandez à cette personne où vous pouvez utiliser la carte.',
     askWhereBrand: 'Demandez à {brand} où vous pouvez utiliser cette carte.',
@@ -54,6 +55,7 @@ export const fr: Texts = {
     save: 'Enregistrer en image',
     saved: 'L’image a été enregistrée',
     validUntil: 'Carte valable jusqu’au',
+    noLastDay: 'Aucune date de fin indiquée',
     firstOpened: 'Ouverte pour la première fois le',
     notYou:
       'Si ce n’était pas vous, quelqu’un d’autre connaît le code et l’a peut-être utilisé. Demandez de l’aide à l’expéditeur.',
@@ -121,7 +123,7 @@ export const fr: Texts = {
   },
   delivered: {
     text: 'Perkway remet des cartes cadeaux pour le compte d’entreprises. En cas de doute, adressez-vous à la personne qui vous a envoyé le lien.',
-    textBrand: 'Perkway remet cette carte cadeau pour le compte de {brand}.',
+    textBrand: 'Perkway remet des cartes cadeaux pour le compte de {brand}.',
   },
   footer: 'Cette page ne demande ni mot de passe, ni compte, ni paiement.',
 };

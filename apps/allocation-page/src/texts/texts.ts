@@ -44,7 +44,9 @@ export interface Texts {
     /** Accessible name of the barcode or QR code. */
     drawing: string;
     how: string;
-    /** Shown instead of instructions if the product has none, and no shop to go to. */
+    /** Shown if the product has a shop to go to, but no instructions. */
+    howShop: string;
+    /** Shown if the product has neither instructions nor a shop. */
     askWhere: string;
     askWhereBrand: string;
     shop: string;
@@ -54,6 +56,8 @@ export interface Texts {
     save: string;
     saved: string;
     validUntil: string;
+    /** Shown if the card has no last day. */
+    noLastDay: string;
     /** Shown when the link is opened again. */
     firstOpened: string;
     notYou: string;

@@ -159,12 +159,17 @@ describe('the product of the card', () => {
     expect(await page.getAttribute('.label', 'lang')).toBeNull();
   });
 
-  it('says whom to ask if it has no instructions and no shop', async () => {
+  it('says what to do in the shop, or whom to ask, if it has no instructions', async () => {
     const ask = 'The message with your link says who sent it. Ask them where you can use this card.';
     const how = (page: Page) => page.locator('[data-how]').filter({ visible: true }).allInnerTexts();
     expect(await how(await revealed(null))).toEqual([expect.stringMatching(`^How to use it\\s+${ask}$`)]);
-    const shopOnly = await revealed({ instructions: null as never });
-    expect(await how(shopOnly)).toEqual([]);
+    const enter = `Go to ${new URL(PRODUCT.redeem_url).hostname} and enter the card code there, with the PIN if the card has one.`;
+    expect(await how(await revealed({ instructions: null as never }))).toEqual([
+      expect.stringMatching(`^How to use it\\s+${enter}$`),
+    ]);
+    // The code leads to the card itself.
+    const address = { code: 'https://cards.example.com/redeem/0123456789' };
+    expect(await how(await revealed({ instructions: null as never }, address as never))).toEqual([]);
     expect((await how(await revealed({})))[0]).not.toContain(ask);
   });
 

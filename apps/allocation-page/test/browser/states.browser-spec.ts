@@ -135,10 +135,11 @@ const STATES: Record<
       /^Here is your €25 gift card$/m,
       new RegExp(CARD.code),
       new RegExp(`PIN\\s+${CARD.pin}`),
+      /^Card valid until\s+No end date was given$/m,
       /^Keep this link$/m,
       /^Reference for support\s+[0-9a-f]{8}$/m,
     ],
-    readsNot: /Card valid until|This card has been replaced|First opened/,
+    readsNot: /This card has been replaced|First opened/,
   },
   'revealed-long-code': {
     shows: async (page) => {
@@ -156,7 +157,7 @@ const STATES: Record<
       /^A gift from Harbour Bank$/m,
       /Product\s+Fernway Books and Maps$/m,
       /^Get help from Harbour Bank/m,
-      /^Perkway delivers this gift card for Harbour Bank\. This page never asks/m,
+      /^Perkway delivers gift cards for Harbour Bank\. This page never asks/m,
     ],
     readsNot: /Gift card|Reference/,
   },
@@ -182,7 +183,7 @@ const STATES: Record<
       /^Sie haben eine Geschenkkarte über CHF 25$/m,
       /^Einlösbar in\s+Schweiz$/m,
       /bis Sie auf die Schaltfläche drücken/,
-      /^Perkway stellt diese Geschenkkarte im Auftrag von Harbour Bank zu\. Diese Seite verlangt nie/m,
+      /^Perkway stellt Geschenkkarten im Auftrag von Harbour Bank zu\. Diese Seite verlangt nie/m,
     ],
   },
   'revealed-product-qr': {
@@ -230,6 +231,7 @@ const STATES: Record<
       /^Its value was not spent: .+ Please ask Harbour Bank for a new link\.$/m,
       new RegExp(`^Reference for support\\s+${LINK_ID.slice(0, 8)}$`, 'm'),
       /Get help from Harbour Bank/,
+      /^Perkway delivers gift cards for Harbour Bank\. This page never asks/m,
     ],
   },
   cancelled: {
@@ -238,7 +240,12 @@ const STATES: Record<
       const link = { expires_at: 1_700_000_000, cancelled: true as const };
       await stage.show(page, stage.gifts.addLink(link, brand, PRODUCT), 'cancelled', '?lang=fr');
     },
-    reads: [/^Ce lien a été annulé$/m, /auprès d’Ostervale\.$/m, /Obtenir de l’aide auprès d’Ostervale/],
+    reads: [
+      /^Ce lien a été annulé$/m,
+      /auprès d’Ostervale\.$/m,
+      /Obtenir de l’aide auprès d’Ostervale/,
+      /pour le compte d’Ostervale\./,
+    ],
   },
   withdrawn: {
     shows: async (page) => {
@@ -373,9 +380,6 @@ describe.each([
         expect(await scrollsSideways(page)).toBe(false);
         if (width > 1000)
           expect(await page.locator('footer nav').boundingBox()).toMatchObject({ height: 44 });
-        // A link without a card delivers none.
-        if (/^(?:expired|cancelled|withdrawn|replaced)/.test(state))
-          expect(text).not.toMatch(/Perkway \S+ (?:cette|diese|this|esta) /);
         // A link that shows no card shows a picture in its place.
         expect(await page.locator('.face').isVisible()).toBe(/^(?:loading|reserved|reveal)/.test(state));
         // The button is on the first screen of a small phone. The list of languages may push it down.

@@ -122,6 +122,14 @@ export class FleetHealthDto {
     description: 'Null while the app `events` does not report it',
   })
   webhooks: WebhookBacklogDto | null;
+  @ApiProperty({
+    type: 'number',
+    nullable: true,
+    description:
+      'Age of the oldest unfinished erasure, 0 if there is none; null while the app `token-issuer` does not report it',
+    example: 0,
+  })
+  erasures_oldest_seconds: number | null;
   @ApiProperty({ format: 'date-time', example: '2026-11-20T16:02:00.000Z' })
   checked_at: string;
 }

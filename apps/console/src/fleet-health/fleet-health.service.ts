@@ -31,6 +31,7 @@ export class FleetHealthService {
         CONSUMERS.map(({ name }) => this.backlogOf(name).catch(() => ({ pending: null, ack_pending: null }))),
       ),
     ]);
+    const metricsOf = (app: string) => others.find(({ name }) => name === app)?.metrics ?? '';
     return {
       apps: [...others.map(toApp), self],
       broker: { available: dead !== null, latency_ms: dead?.latency_ms ?? null },
@@ -43,9 +44,10 @@ export class FleetHealthService {
       dead_letters: dead?.result ?? null,
       consumers: CONSUMERS.map(({ app, name, oldest }, index) => ({
         ...{ app, stream: TRACKING_STREAM, name, ...backlogs[index]! },
-        oldest_seconds: valueIn(others.find((other) => other.name === app)?.metrics ?? '', oldest) ?? null,
+        oldest_seconds: valueIn(metricsOf(app), oldest) ?? null,
       })),
-      webhooks: webhooksIn(others.find(({ name }) => name === 'events')?.metrics ?? ''),
+      webhooks: webhooksIn(metricsOf('events')),
+      erasures_oldest_seconds: valueIn(metricsOf('token-issuer'), 'erasures_oldest_seconds') ?? null,
       checked_at: new Date().toISOString(),
     };
   }

@@ -48,7 +48,12 @@ export class WebhookStateDto {
     example: null,
   })
   disabled_at: string | null;
-  @ApiProperty({ type: String, nullable: true, description: 'Why it is disabled', example: null })
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'Why it is disabled, or what its deliveries fail with',
+    example: 'Status 503',
+  })
   reason: string | null;
   @ApiProperty({ type: 'integer', description: 'Deliveries that wait, up to 10,000', example: 12 })
   pending: number;

@@ -37,6 +37,7 @@ const BY_DAY = {
   incentive_clicks: 'clicks',
   conversions: 'conversions',
 } as const;
+const CLICKS = { clicks: 'count', clicks_people: 'count_people' };
 const MAX_ROWS = 10_000;
 const DAY_MS = 86_400_000;
 /** Measures of the funnel that are steps of the results. */
@@ -88,7 +89,9 @@ export class CampaignFigures {
       conversions,
       clicksOfPerks,
       conversionsOfPerks,
-      bySource,
+      journeysOfPerks,
+      clicksOfSources,
+      journeysOfSources,
       ...days
     ] = await Promise.all([
       load('campaign_funnel', FUNNEL),
@@ -101,7 +104,9 @@ export class CampaignFigures {
       Promise.all([range, before].map((each) => loadIn(each, 'conversions', CONVERSION_MEMBERS))),
       load('incentive_clicks', counts, ['perk_id', 'perk_title']),
       load('conversions', ['count'], ['perk_id', 'perk_title']),
+      load('campaign_funnel', ['clickers', 'converters'], ['perk_id', 'perk_title']),
       load('incentive_clicks', counts, ['utm_source']),
+      load('campaign_funnel', JOURNEY_STEPS, ['utm_source']),
       ...cubes.map(([cube]) => load(cube, counts, [], { granularity: 'day' })),
     ]);
     const byDay = new Map<string, Figures['by_day'][number]>();
@@ -113,29 +118,19 @@ export class CampaignFigures {
         cells[name] = number(row[`${cube}.count`]);
         cells[`${name}_people`] = number(row[`${cube}.count_people`]);
       }
-    const byPerk = new Map<string, Figures['by_perk'][number]>();
-    const perk = (cube: string, row: Cells) => {
-      const id = String(row[`${cube}.perk_id`]);
-      const cells = byPerk.get(id) ?? {
-        perk_id: id,
-        perk_title: text(row[`${cube}.perk_title`]),
-        clicks: 0,
-        clicks_people: 0,
-        conversions: 0,
-      };
-      byPerk.set(id, cells);
-      return cells;
-    };
-    for (const row of clicksOfPerks) {
-      const cells = perk('incentive_clicks', row);
-      // A renamed perk has one row per title.
-      cells.clicks += number(row['incentive_clicks.count']);
-      cells.clicks_people += number(row['incentive_clicks.count_people']);
-    }
-    for (const row of conversionsOfPerks) {
-      const cells = perk('conversions', row);
-      cells.conversions += number(row['conversions.count']);
-    }
+    const byPerk = figuresBy('perk_id', [
+      ['incentive_clicks', clicksOfPerks, CLICKS],
+      ['conversions', conversionsOfPerks, { conversions: 'count' }],
+      ['campaign_funnel', journeysOfPerks, { clickers: 'clickers', converters: 'converters' }],
+    ]);
+    const bySource = figuresBy('utm_source', [
+      ['incentive_clicks', clicksOfSources, CLICKS],
+      [
+        'campaign_funnel',
+        journeysOfSources,
+        { journeys: 'journeys', clickers: 'clickers', converters: 'converters' },
+      ],
+    ]);
     return {
       funnel: Object.fromEntries(
         FUNNEL.map((name) => {
@@ -150,16 +145,47 @@ export class CampaignFigures {
         conversions.map((rows) => conversionAmount(rows)),
       ),
       by_day: [...byDay.values()].sort((a, b) => a.day.localeCompare(b.day)),
-      by_perk: [...byPerk.values()].sort((a, b) => b.clicks - a.clicks),
+      by_perk: byPerk
+        .flatMap(({ value, title, figures }) =>
+          value === null
+            ? []
+            : {
+                perk_id: value,
+                perk_title: title,
+                ...{ clicks: 0, clicks_people: 0, clickers: 0, conversions: 0, converters: 0 },
+                ...figures,
+              },
+        )
+        .sort((a, b) => b.clicks - a.clicks || b.converters - a.converters),
       by_source: bySource
-        .map((row) => ({
-          utm_source: text(row['incentive_clicks.utm_source']),
-          clicks: number(row['incentive_clicks.count']),
-          clicks_people: number(row['incentive_clicks.count_people']),
+        .map(({ value, figures }) => ({
+          utm_source: value,
+          ...{ clicks: 0, clicks_people: 0, journeys: 0, clickers: 0, converters: 0 },
+          ...figures,
         }))
-        .sort((a, b) => b.clicks - a.clicks),
+        .sort((a, b) => b.clicks - a.clicks || b.journeys - a.journeys),
     };
   }
+}
+
+/** The rows of a cube, and the measure of each figure. */
+type Part = [cube: string, rows: Cells[], figures: Record<string, string>];
+
+/** Collects the figures of each value of a dimension; null stands for events without one. */
+function figuresBy(dimension: string, parts: Part[]) {
+  const found = new Map<
+    string | null,
+    { value: string | null; title: string | null; figures: Record<string, number> }
+  >();
+  for (const [cube, rows, figures] of parts)
+    for (const row of rows) {
+      const value = text(row[`${cube}.${dimension}`]);
+      const one = found.get(value) ?? { value, title: text(row[`${cube}.perk_title`]), figures: {} };
+      found.set(value, one);
+      for (const [figure, measure] of Object.entries(figures))
+        one.figures[figure] = number(row[`${cube}.${measure}`]);
+    }
+  return [...found.values()];
 }
 
 /** Returns the same number of days before; no event is from before 1970. */

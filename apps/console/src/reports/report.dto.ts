@@ -105,6 +105,7 @@ const text = { type: 'string', nullable: true } as const;
 const row = (properties: Record<string, object>, required: string[], example: object) =>
   ({ type: 'array', items: { type: 'object', properties, required, example } }) as const;
 
+const LATER = 'Reports of earlier releases lack the counts of journeys: `clickers`, `converters`, `journeys`';
 const amounts = {
   type: 'array',
   items: {
@@ -181,36 +182,50 @@ export class FrozenReportDto {
     description: 'Days without events are omitted, and so are figures that are 0',
   })
   by_day: ({ day: string } & Counts<DayFigure>)[];
-  @ApiProperty(
-    row(
+  @ApiProperty({
+    ...row(
       {
         perk_id: { type: 'string' },
         perk_title: text,
-        ...counts('clicks', 'clicks_people', 'conversions'),
+        ...counts('clicks', 'clicks_people', 'clickers', 'conversions', 'converters'),
       },
       ['perk_id', 'perk_title', 'clicks', 'clicks_people', 'conversions'],
       {
-        perk_id: 'fernway-weekend',
-        perk_title: 'A weekend for two',
-        clicks: 120,
-        clicks_people: 110,
-        conversions: 9,
+        ...{ perk_id: 'fernway-weekend', perk_title: 'A weekend for two' },
+        ...{ clicks: 120, clicks_people: 110, clickers: 96, conversions: 9, converters: 8 },
       },
     ),
-  )
+    description: LATER,
+  })
   by_perk: {
     perk_id: string;
     perk_title: string | null;
     clicks: number;
     clicks_people: number;
+    clickers?: number;
     conversions: number;
+    converters?: number;
   }[];
-  @ApiProperty(
-    row(
-      { utm_source: text, ...counts('clicks', 'clicks_people') },
+  @ApiProperty({
+    ...row(
+      {
+        utm_source: text,
+        ...counts('clicks', 'clicks_people', 'journeys', 'clickers', 'converters'),
+      },
       ['utm_source', 'clicks', 'clicks_people'],
-      { utm_source: 'newsletter', clicks: 80, clicks_people: 75 },
+      {
+        utm_source: 'newsletter',
+        ...{ clicks: 80, clicks_people: 75, journeys: 250, clickers: 70, converters: 6 },
+      },
     ),
-  )
-  by_source: { utm_source: string | null; clicks: number; clicks_people: number }[];
+    description: LATER,
+  })
+  by_source: {
+    utm_source: string | null;
+    clicks: number;
+    clicks_people: number;
+    journeys?: number;
+    clickers?: number;
+    converters?: number;
+  }[];
 }

@@ -929,29 +929,38 @@ async function checkReport(page: Page, subject: Subject, campaignId: string): Pr
   );
   const ofUtc = { ...subject, load: readerOf(subject.key, 'UTC') };
   const filters = [equals('campaign_id', campaignId)];
-  const { list, journeys, clickers, converters } = await funnelOf(ofUtc, range, filters);
+  const [{ list, ...outcomes }, before] = await Promise.all([
+    funnelOf(ofUtc, range, filters),
+    funnelOf(ofUtc, subject.before, filters),
+  ]);
+  const { journeys, clickers, converters } = outcomes;
   const days = await Promise.all(
     [['incentive_clicks'], ['teaser_views', 'reward_views'], ['conversions']].map(async (cubes) => {
       const each = await Promise.all(cubes.map((cube) => byDay(ofUtc, cube, range, filters)));
       return daysIn(range).map((_, day) => sum(each.map((values) => values[day]!)));
     }),
   );
-  const clicks = async (dimension: string) =>
-    (
-      await ofUtc.load('incentive_clicks', {
-        measures: ['count', 'count_people'],
-        dimensions: [dimension],
-        range,
-        filters,
-      })
-    ).map((row) => ({
-      name: row[dimension] as string | null,
-      all: number(Number(row.count)),
-      people: number(Number(row.count_people)),
-    }));
+  const read = async (dimension: string) => {
+    const load = (cube: string, measures: string[]) =>
+      ofUtc.load(cube, { measures, dimensions: [dimension], range, filters });
+    const [clicks, funnels] = await Promise.all([
+      load('incentive_clicks', ['count', 'count_people']),
+      load(FUNNEL, ['journeys', 'clickers', 'converters']),
+    ]);
+    const names = new Set([...clicks, ...funnels].map((row) => row[dimension] as string | null));
+    return [...names].map((name) => {
+      const of = (rows: Row[]): Row => rows.find((row) => row[dimension] === name) ?? {};
+      const [clicked, outcome] = [of(clicks), of(funnels)];
+      const [all, people] = [Number(clicked.count ?? 0), Number(clicked.count_people ?? 0)];
+      const [own, clickers, converters] = ['journeys', 'clickers', 'converters'].map((measure) =>
+        Number(outcome[measure] ?? 0),
+      ) as [number, number, number];
+      return { name, all, people, journeys: own, clickers, converters };
+    });
+  };
   const [byPerk, bySource, steps] = await Promise.all([
-    clicks('perk_id'),
-    clicks('utm_source'),
+    read('perk_id'),
+    read('utm_source'),
     stepsOf(ofUtc, filters),
   ]);
   await page.goto('about:blank');
@@ -959,40 +968,50 @@ async function checkReport(page: Page, subject: Subject, campaignId: string): Pr
   await keepsShowing(
     page,
     url.split('#')[0]!,
-    ({ lists, tables, bars, text }) => ({
+    ({ lists, tables, text }) => ({
       steps: shownSteps({ tables, text }),
       outcome: text.includes(
         journeys > 0
           ? outcome(journeys, clickers, converters)
           : 'Nothing was tracked for this campaign in these dates.',
       ),
+      rates: text.match(RATES) as string[] | null,
       funnel: lists['From contact to gift card'],
       fullBar: text.match(FULL_BAR)?.[1],
       days: tables['By day']?.rows,
-      // Perks that only converted have no clicks.
-      perks: sorted(
-        (bars['Clicks by perk'] ?? [])
-          .filter(({ value, note }) => value !== '0' || note !== '')
-          .map(({ label, value, note }) => [label, value, note]),
-      ),
-      sources: sorted(tables['Clicks by source']?.rows ?? []),
+      perks: sorted((tables['By perk']?.rows ?? []).filter((row) => row[2] !== '0')),
+      sources: sorted(tables['By source']?.rows ?? []),
     }),
     {
       steps,
       outcome: true,
+      rates: ratesOf(outcomes, before),
       funnel: list,
       fullBar: fullBarOf(journeys),
       days: daysIn(range)
         .map((day, index) => [longDay(day), ...days.map((values) => number(values[index]!))])
         .reverse(),
       perks: sorted(
-        byPerk.map(({ name, all, people: own }) => [
-          PERKS.find(({ id }) => id === name)?.title ?? name!,
-          own,
-          all === own ? '' : `${all} with bots`,
+        byPerk
+          .filter(({ name, all }) => name !== null && all > 0)
+          .map(({ name, all, people, clickers: clicked, converters: converted }) => [
+            PERKS.find(({ id }) => id === name)?.title ?? name!,
+            number(people),
+            number(all),
+            share(clicked, journeys),
+            share(converted, journeys),
+          ]),
+      ),
+      sources: sorted(
+        bySource.map((one) => [
+          one.name ?? '(none)',
+          number(one.journeys),
+          number(one.people),
+          number(one.all),
+          share(one.clickers, one.journeys),
+          share(one.converters, one.journeys),
         ]),
       ),
-      sources: sorted(bySource.map(({ name, all, people: own }) => [name ?? '(none)', own, all])),
     },
   );
 }

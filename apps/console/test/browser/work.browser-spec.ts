@@ -1140,8 +1140,8 @@ describe('an operator', () => {
     expect(await page.getByRole('link', { name: 'Accounts', exact: true }).count()).toBe(0);
     await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Gift cards' }).click();
     await button(page, 'Make one link').click();
-    await button(page, 'Make link').click();
     await dialog(page).getByText('You only view this account').waitFor();
+    expect(await button(page, 'Make link').isDisabled()).toBe(true);
     await screenshot(page, 'viewing');
     await page.keyboard.press('Escape');
     await button(page, 'Stop viewing').click();
@@ -1183,6 +1183,10 @@ describe('an operator', () => {
     await page.route('**/api/low-codes', (route) =>
       route.fulfill({ json: [{ perk_id: 'p', title: 'Codes', available: 30, days_left: 5, per_day: 6 }] }),
     );
+    await page.route('**/api/health', async (route) => {
+      const health = (await (await route.fetch()).json()) as object;
+      await route.fulfill({ json: { ...health, erasures_oldest_seconds: 2 * 3_600 } });
+    });
     await stage.goto(page, '/home');
     await page.locator('[data-findings]').waitFor();
     // The first to run out comes first, and what nobody uses is no alarm.
@@ -1193,6 +1197,7 @@ describe('an operator', () => {
     const alarms = async () => (await page.locator('.alarms').innerText()).replaceAll(/\s+/g, ' ');
     expect(await alarms()).toContain('Critical 2 card values have run out or last under 3 days');
     expect(await alarms()).toContain('Warning 2 card values are low');
+    expect(await alarms()).toContain('Warning An erasure has not finished for over an hour');
     expect(await alarms()).toMatch(
       new RegExp(`Critical .*${theirs} has no more events since \\d+ \\w+ \\d{4}, \\d\\d:00`),
     );
@@ -1453,6 +1458,8 @@ describe('an operator', () => {
 
   it('jumps to an account, a pool, a key or the account of a link, with the keyboard alone', async () => {
     const { account, pool, keyId } = stage.mine;
+    // More than 50 cards, so that the pool is in no list of low stock.
+    const quiet = await anAccountWithLinks(60, 1);
     const page = await stage.signIn(context, ADMIN_KEY, '/health');
     const finder = page.getByRole('dialog', { name: 'Search all accounts' });
     const find = async (text: string) => {
@@ -1491,11 +1498,9 @@ describe('an operator', () => {
     await page.getByRole('heading', { level: 1, name: `Name of ${account}` }).waitFor();
     expect(await page.evaluate('document.activeElement.id')).toBe('main');
 
-    // More than 50 cards, so that the pool is in no list of low stock.
-    const quiet = await anAccountWithLinks(60, 1);
     await find(quiet.linkId.slice(0, 8));
     const found = finder.getByRole('region', { name: 'Reward links' });
-    await found.getByText(`€25, of ${quiet.account}`).waitFor();
+    await found.getByText(`€25, of Name of ${quiet.account}`).waitFor();
     await screenshot(page, 'search-link');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: `Name of ${quiet.account}` }).waitFor();

@@ -5,6 +5,7 @@ import { formatChoice, formatList, formatNumber, NONE, pluralOf } from './format
 
 /** Stands for a dimension that an event does not have, such as its source. */
 const NO_VALUE = '(none)';
+const ONLY_VIEW = 'You only view this account, so you cannot change anything.';
 const UTM_SOURCE = 'Source (utm_source)';
 const UTM_CAMPAIGN = 'Mailing (utm_campaign)';
 
@@ -85,6 +86,7 @@ export const texts = {
     text: (account: string) =>
       `You see the console as the people of ${account} do. You cannot change anything here.`,
     stop: 'Stop viewing',
+    only: ONLY_VIEW,
   },
 
   nav: {
@@ -128,7 +130,7 @@ export const texts = {
       LINK_ALREADY_REVEALED: 'The gift card has just been opened, so its link cannot be cancelled any more.',
       LINK_NOT_REVEALED: 'The gift card has not been opened, so its link needs no replacement.',
       PRECONDITION_FAILED: 'Somebody else has changed this in the meantime.',
-      VIEW_READ_ONLY: 'You only view this account, so you cannot change anything.',
+      VIEW_READ_ONLY: ONLY_VIEW,
       TOO_MANY_QUESTIONS: 'Your account has the maximum of 100 saved questions. Delete one first.',
       TOO_MANY_WEBHOOKS: 'Your account has the maximum of 20 webhooks. Delete one first.',
       WEBHOOK_NOT_FOUND: 'There is no such webhook.',
@@ -391,7 +393,7 @@ export const texts = {
     clickers: 'Clicked',
     converters: 'Converted',
     sharesNote:
-      'Percentages beside a number are shares of the journeys of the campaign. The change of the journeys and the amounts before, below these figures, are against the same number of days before. Spent is the value of the gift cards whose links were opened. The value is the sum that your server sent with conversions.',
+      'Percentages beside a number are shares of the journeys of the campaign. The change of the journeys and the amounts before, below these figures, are against the same number of days before. Spent is the value of the gift cards whose links were opened. The value is the sum that your server sent with conversions. Amounts of several currencies have no order.',
     spent: 'Spent on gift cards',
     trend: 'Clicks by day',
     value: 'Value',
@@ -1408,6 +1410,7 @@ export const texts = {
     requested: 'The erasure has begun.',
     receipts: 'Receipts',
     receiptsNote: 'A receipt does not say whose data was erased. Note its id for the person who asked.',
+    who: 'The audit log says who requested each erasure.',
     noReceipts: 'Nobody was erased yet.',
     receipt: 'Receipt',
     kind: 'Kind',
@@ -1613,6 +1616,7 @@ export const texts = {
   withdrawals: {
     title: 'Withdrawals',
     note: 'Takes back cards that the issuer recalls. You may leave this screen while it runs.',
+    who: 'The audit log says who withdrew cards.',
     none: 'No cards have been withdrawn.',
     withdraw: 'Withdraw cards',
     review: 'Review',
@@ -1705,10 +1709,17 @@ export const texts = {
       'Events that an app stored because the broker was unavailable. They are relayed when it is back.',
     rows: 'In memory',
     oldest: 'Oldest',
-    seconds: (seconds: number) => `${Math.round(seconds)} s`,
+    age: (seconds: number) =>
+      seconds < 120
+        ? `${Math.round(seconds)} s`
+        : seconds < 2 * 3_600
+          ? `${Math.round(seconds / 60)} min`
+          : seconds < 2 * 86_400
+            ? `${Math.round(seconds / 3_600)} h`
+            : `${Math.round(seconds / 86_400)} days`,
     empty: 'None',
     deadLetters: 'Dead letters',
-    broker: 'Broker and webhooks',
+    broker: 'Broker, webhooks and erasures',
     database: 'Database',
     responds: 'Responds',
     noResponse: 'No response',
@@ -1716,6 +1727,8 @@ export const texts = {
     waiting: 'Waiting',
     deliveries: 'Webhook deliveries waiting',
     overdue: 'Oldest overdue, of working webhooks',
+    erasing: 'Oldest unfinished erasure',
+    erasureStuck: 'an erasure has not finished for over an hour',
     deliveriesLate: 'webhook deliveries are overdue for over five minutes',
     consumers: 'Consumers of the event stream',
     consumersNote:
@@ -1831,6 +1844,7 @@ export const texts = {
       [/^PUT .*\/admin\/pools\/([^/]{8})[^/]*$/, 'Saved pool $1'],
       [/^DELETE .*\/admin\/pools\/([^/]{8})[^/]*$/, 'Deleted pool $1'],
       [/^POST .*\/admin\/pools\/([^/]{8})[^/]*\/cards$/, 'Loaded cards into pool $1'],
+      [/^POST .*\/admin\/pools\/([^/]{8})[^/]*\/withdrawals$/, 'Withdrew cards of pool $1'],
       [/^PUT .*\/admin\/limits\/([^/]+)$/, 'Saved limit $1'],
       [/^DELETE .*\/admin\/limits\/([^/]+)$/, 'Deleted limit $1'],
       [/^PUT .*\/admin\/accounts\/([^/]+)$/, 'Saved account $1'],
@@ -1898,9 +1912,12 @@ export const texts = {
     asOf: (when: string) => `As of ${when}. These figures no longer change.`,
     range: (from: string, to: string) => `${from} to ${to}`,
     print: 'Print',
-    byPerk: 'Clicks by perk',
-    bySource: 'Clicks by source',
-    noClicks: 'No clicks in these dates.',
+    byPerk: 'By perk',
+    bySource: 'By source',
+    clicksNote: 'Clicks are those of people; “Clicks with bots” are all.',
+    perkRates: 'The rates count each journey once, and divide by all journeys of the campaign.',
+    sourceRates: 'The rates divide by the journeys of the source.',
+    nothing: 'Nothing in these dates.',
     goneTitle: 'This report cannot be read',
     gone: 'Its URL is incomplete, it has expired, or it was revoked. Ask the sender.',
     from: (account: string) => `From ${account}`,

@@ -5,13 +5,29 @@ import { RpcHandler } from '@perkway/platform';
 import { DataSource } from 'typeorm';
 
 /**
+ * Selects the status or the connection's error of a recent attempt; the body of a response is for its account only. The
+ * deliveries that are due last were attempted most recently.
+ */
+const LAST_FAILURE = `coalesce((
+    select coalesce('Status ' || last_status, last_error) from (
+      select last_status, last_error from deliveries d
+      where d.webhook = w.key and d.state = 'pending' and not d.held and not d.requested
+      order by d.next_attempt_at desc limit 100
+    ) latest where last_status is not null or last_error is not null limit 1
+  ), (
+    select coalesce('Status ' || last_status, last_error) from deliveries d
+    where d.webhook = w.key and d.state = 'failed' order by d.id desc limit 1
+  ))`;
+
+/**
  * Selects all webhooks of the account $1, or without one those of all accounts that are failing or that the service has
  * disabled.
  */
 const STATES = `
   select w.account_id as account, w.id, w.url, w.enabled,
     extract(epoch from w.failing_since)::float8 * 1000 as "failingSince",
-    extract(epoch from w.disabled_at)::float8 * 1000 as "disabledAt", w.disabled_reason as reason,
+    extract(epoch from w.disabled_at)::float8 * 1000 as "disabledAt",
+    coalesce(w.disabled_reason, case when w.enabled and w.failing_since is not null then ${LAST_FAILURE} end) as reason,
     (select count(*) from (
       select from deliveries d where d.webhook = w.key and d.state = 'pending' limit 10000
     ) p)::integer as pending

@@ -1,6 +1,7 @@
 import { useEffect, useRef, type ReactNode } from 'react';
 import { Dialog as AriaDialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
 import { ApiError } from '../api/http';
+import { useSession } from '../api/session';
 import { capitalized } from '../format';
 import { texts } from '../texts';
 import { useAction } from './use-action';
@@ -53,9 +54,16 @@ interface FormProps extends Omit<Props, 'isAlert' | 'children'> {
   children: ReactNode | ((errorOf: ErrorOf) => ReactNode);
 }
 
+/** Returns whether an operator only views the account, and a note that says so. */
+function useViewing() {
+  const isViewing = useSession().viewedBy !== null;
+  return { isViewing, note: isViewing && <p className="callout">{texts.viewing.only}</p> };
+}
+
 /** A form in a dialog, which shows errors and cannot be submitted twice at once. */
 export function DialogForm({ action, isDanger, back, onSubmit, isReview, children, ...dialog }: FormProps) {
   const { error, isBusy, clear, run } = useAction(onSubmit);
+  const { isViewing, note } = useViewing();
   const form = useRef<HTMLFormElement>(null);
   // The field may be out of sight.
   useEffect(() => {
@@ -79,9 +87,10 @@ export function DialogForm({ action, isDanger, back, onSubmit, isReview, childre
         onChange={() => fieldErrors.length === 0 && clear()}
         onSubmit={(event) => {
           event.preventDefault();
-          void run();
+          if (!isViewing) void run();
         }}
       >
+        {note}
         {fields}
         {error && !isAtField && (
           <p className="field-error" role="alert">
@@ -96,7 +105,7 @@ export function DialogForm({ action, isDanger, back, onSubmit, isReview, childre
             type="submit"
             className={`button ${isDanger ? 'danger' : 'main'}`}
             // Not disabled, which would take the focus out of the dialog, and with it the Escape key.
-            aria-disabled={isBusy}
+            aria-disabled={isBusy || isViewing}
             autoFocus={isReview}
           >
             {action}
@@ -125,12 +134,14 @@ export function Confirm({ title, text, children, action, isOpen, onClose, onConf
     await onConfirm();
     onClose();
   });
+  const { isViewing, note } = useViewing();
   const close = () => {
     clear();
     onClose();
   };
   return (
     <Dialog title={title} isOpen={isOpen} onClose={close} isAlert>
+      {note}
       <p>{text}</p>
       {children}
       {error && (
@@ -143,7 +154,12 @@ export function Confirm({ title, text, children, action, isOpen, onClose, onConf
           {texts.keepIt}
         </button>
         {action !== null && (
-          <button type="button" className="button danger" aria-disabled={isBusy} onClick={() => void run()}>
+          <button
+            type="button"
+            className="button danger"
+            aria-disabled={isBusy || isViewing}
+            onClick={() => !isViewing && void run()}
+          >
             {action}
           </button>
         )}

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { Link } from 'react-router';
 import { get, type Page } from '../api/http';
 import { usePerks } from '../api/perks-by-id';
-import { ACCOUNTS, CAMPAIGNS, CATEGORIES, COLLECTIONS, LIMITS, PERKS, POOLS } from '../api/managed';
+import { ACCOUNTS, CAMPAIGNS, CATEGORIES, COLLECTIONS, LIMITS, pathOf, PERKS, POOLS } from '../api/managed';
 import { useSession } from '../api/session';
 import type { AuditEntry, AuditQuery, Session } from '../api/types';
 import { actionOf, runsOf } from '../audit-runs';
@@ -147,7 +147,13 @@ export function AuditEntries({ caption, filters }: { caption: string; filters: A
                     <>
                       {person ?? t.byKey(actor)}
                       <br />
-                      <span className="hint">{account_id}</span>
+                      <span className="hint">
+                        {session.role === 'ADMIN' ? (
+                          <Link to={pathOf(ACCOUNTS, account_id)}>{account_id}</Link>
+                        ) : (
+                          account_id
+                        )}
+                      </span>
                     </>
                   ),
                 },

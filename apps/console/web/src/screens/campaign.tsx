@@ -27,7 +27,7 @@ import { formatLongDay, formatNumber, formatShare } from '../format';
 import { KEEP_FOCUS } from '../keep-focus';
 import { SelectField } from '../parts/fields';
 import { Icon } from '../parts/icon';
-import { formatSums, valuesBy, type Money } from '../money';
+import { formatSums, sortBySum, valuesBy, type Money } from '../money';
 import { useLiveInterval } from '../parts/live';
 import { lazy } from '../parts/lazy';
 import { Empty, Failed, Loaded, Loading } from '../parts/loaded';
@@ -601,7 +601,12 @@ function ByPerk({ campaign, range, total }: { campaign: Campaign; range: Range; 
                 sortBy: ({ converters }) => converters,
                 cell: ({ converters }) => <Share part={converters} whole={total} />,
               },
-              { name: t.value, isNumber: true, cell: ({ value }) => formatSums(value) },
+              {
+                name: t.value,
+                isNumber: true,
+                sortBy: sortBySum(perks, ({ value }) => value),
+                cell: ({ value }) => formatSums(value),
+              },
             ]}
           />
         )}
@@ -691,7 +696,12 @@ function BySource({ id, range }: { id: string; range: Range }) {
               rate(texts.rates.clicked, clickersOf),
               count(CONVERTERS, convertersOf),
               rate(texts.rates.converted, convertersOf),
-              { name: t.value, isNumber: true, cell: (row) => formatSums(valueOf(row)) },
+              {
+                name: t.value,
+                isNumber: true,
+                sortBy: sortBySum(rows, valueOf),
+                cell: (row) => formatSums(valueOf(row)),
+              },
             ]}
           />
         )}

@@ -8,7 +8,7 @@ import type { Campaign } from '../api/types';
 import { Sparkline } from '../charts/sparkline';
 import { daysIn, rangeBefore } from '../dates';
 import { formatChange, formatNumber, formatShare } from '../format';
-import { cardValuesBy, formatSums, valuesBy, type Money } from '../money';
+import { cardValuesBy, formatSums, sortBySum, valuesBy, type Money } from '../money';
 import { TextField } from '../parts/fields';
 import { useLiveInterval } from '../parts/live';
 import { Empty, Loaded } from '../parts/loaded';
@@ -108,21 +108,37 @@ export default function Campaigns() {
       </span>
     );
   };
-  /** Money of the period, with that of the period before below it. */
-  const sums = (parts: Map<string, Money>[] | undefined) => (campaign: Campaign) => {
-    const [current, earlier] = [0, 1].map((part) => formatSums(parts?.[part]?.get(campaign.id), ''));
-    return twoLines(current || texts.none, earlier && t.valueBefore(earlier));
-  };
-  const measured = (member: string, of: string) => (campaign: Campaign) => {
+  /** A column of money of the period, with that of the period before below it. */
+  const money = (name: string, parts: Map<string, Money>[] | undefined, list: Campaign[]) => ({
+    name,
+    isNumber: true,
+    sortBy: sortBySum(list, ({ id }) => parts?.[0]?.get(id)),
+    cell: ({ id }: Campaign) => {
+      const [current, earlier] = [0, 1].map((part) => formatSums(parts?.[part]?.get(id), ''));
+      return twoLines(current || texts.none, earlier && t.valueBefore(earlier));
+    },
+  });
+  const countOf = (member: string) => (campaign: Campaign) => {
     const row: Row | undefined = funnels.data?.[0]?.get(campaign.id);
-    const share = formatShare(numberOf(row, `${F}.${member}`), numberOf(row, `${F}.${of}`));
-    return (
-      <>
-        {formatNumber(numberOf(row, `${F}.${member}`))}
-        {share && <span className="hint"> {share}</span>}
-      </>
-    );
+    return numberOf(row, `${F}.${member}`);
   };
+  const journeysOf = countOf('journeys');
+  /** A count of journeys, with its share of all journeys of the campaign. */
+  const outcome = (name: string, member: string) => ({
+    name,
+    isNumber: true,
+    sortBy: countOf(member),
+    cell: (campaign: Campaign) => {
+      const count = countOf(member)(campaign);
+      const share = formatShare(count, journeysOf(campaign));
+      return (
+        <>
+          {formatNumber(count)}
+          {share && <span className="hint"> {share}</span>}
+        </>
+      );
+    },
+  });
 
   return (
     <Screen title={texts.nav.campaigns} intro={t.intro} actions={<RangePicker />}>
@@ -149,10 +165,12 @@ export default function Campaigns() {
                       `${id} ${name}`.toLowerCase().includes(sought.trim().toLowerCase()),
                     )}
                     keyOf={({ id }) => id}
+                    sortParameter="order"
                     columns={[
                       {
                         name: t.name,
                         isHead: true,
+                        sortBy: ({ name }) => name,
                         cell: ({ id, name }) => (
                           <RowName name={name}>
                             <Link to={`/campaigns/${encodeURIComponent(id)}${search}`}>{name}</Link>
@@ -163,6 +181,7 @@ export default function Campaigns() {
                       {
                         name: t.journeys,
                         isNumber: true,
+                        sortBy: journeysOf,
                         cell: ({ id }) => {
                           const [count, earlier] = [0, 1].map((part) =>
                             numberOf(funnels.data?.[part]?.get(id), `${F}.journeys`),
@@ -170,11 +189,11 @@ export default function Campaigns() {
                           return twoLines(formatNumber(count), formatChange(count, earlier));
                         },
                       },
-                      { name: t.clickers, isNumber: true, cell: measured('clickers', 'journeys') },
-                      { name: t.converters, isNumber: true, cell: measured('converters', 'journeys') },
+                      outcome(t.clickers, 'clickers'),
+                      outcome(t.converters, 'converters'),
                       { name: t.trend, cell: trendOf },
-                      { name: t.spent, isNumber: true, cell: sums(spent.data) },
-                      { name: t.value, isNumber: true, cell: sums(values.data) },
+                      money(t.spent, spent.data, list),
+                      money(t.value, values.data, list),
                     ]}
                   />
                 )}

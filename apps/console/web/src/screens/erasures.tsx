@@ -164,7 +164,15 @@ function Receipts({ accountId }: { accountId: string }) {
     refetchInterval: ({ state }) => state.data?.some((one) => one.state === 'running') && WATCH_MS,
   });
   return (
-    <Card title={t.receipts} note={t.receiptsNote}>
+    <Card
+      title={t.receipts}
+      note={
+        <>
+          {t.receiptsNote}{' '}
+          <Link to={`/audit-log?kind=accounts&object=${encodeURIComponent(accountId)}`}>{t.who}</Link>
+        </>
+      }
+    >
       <Loaded query={receipts} isEmpty={(list) => list.length === 0} empty={<p>{t.noReceipts}</p>}>
         {(list) => (
           <Table

@@ -5,6 +5,8 @@ import { texts } from '../texts';
 const t = texts.health;
 /** As in the alerts OutboxStuck, FeedBehind and DeliveriesLate. */
 const LATE_SECONDS = 300;
+/** As in the alert ErasureStuck. */
+const STUCK_SECONDS = 3600;
 
 export interface Finding {
   /** A part of a sentence. */
@@ -26,9 +28,10 @@ function withEffect(app: string): string {
   return effect ? `${app} (${effect.charAt(0).toLowerCase()}${effect.slice(1)})` : app;
 }
 
-/** Lists the problems of apps, databases, broker, outboxes, consumers and webhooks. */
+/** Lists the problems of apps, databases, broker, outboxes, consumers, webhooks and erasures. */
 export function healthFindings(health: Health): Finding[] {
   const { apps, broker, outbox, dead_letters, consumers, webhooks, checked_at } = health;
+  const erasing = health.erasures_oldest_seconds ?? 0;
   const findings: Finding[] = [];
   const add = (isFound: boolean, severity: Finding['severity'], text: string, ageSeconds?: number) => {
     const since = ageSeconds === undefined ? undefined : Date.parse(checked_at) - ageSeconds * 1000;
@@ -65,6 +68,7 @@ export function healthFindings(health: Health): Finding[] {
   addLate(t.outboxLate, outbox);
   addLate(t.consumerLate, behind);
   add(overdue > LATE_SECONDS, 'warning', t.deliveriesLate, overdue);
+  add(erasing > STUCK_SECONDS, 'warning', t.erasureStuck, erasing);
   add(dead > 0, 'warning', t.deadLettered(formatNumber(dead), dead));
   return findings;
 }

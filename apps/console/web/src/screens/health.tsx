@@ -12,6 +12,9 @@ import { healthFindings } from './health-findings';
 
 const t = texts.health;
 const numberOrUnknown = (value: number | null) => (value === null ? t.unknown : formatNumber(value));
+/** @param none stands for 0 seconds */
+const ageOf = (seconds: number | null, none: string = t.empty) =>
+  seconds === null ? t.unknown : seconds === 0 ? none : t.age(seconds);
 const TONE = { up: '', degraded: 'warn', down: 'bad' };
 
 const Responds = ({ isUp }: { isUp: boolean }) => (
@@ -29,7 +32,7 @@ export default function Health() {
     <Screen title={texts.nav.health} intro={t.intro} actions={<Refreshed queries={[health]} />}>
       <Loaded query={health} lines={8}>
         {(state) => {
-          const { apps, broker, outbox, dead_letters, consumers, webhooks } = state;
+          const { apps, broker, outbox, dead_letters, consumers, webhooks, erasures_oldest_seconds } = state;
           const findings = healthFindings(state);
           return (
             <>
@@ -73,8 +76,7 @@ export default function Health() {
                       {
                         name: t.oldest,
                         isNumber: true,
-                        cell: ({ oldest_seconds }) =>
-                          oldest_seconds === 0 ? t.empty : t.seconds(oldest_seconds),
+                        cell: ({ oldest_seconds }) => ageOf(oldest_seconds),
                       },
                     ]}
                   />
@@ -101,13 +103,11 @@ export default function Health() {
                     </div>
                     <div>
                       <dt>{t.overdue}</dt>
-                      <dd>
-                        {webhooks === null
-                          ? t.unknown
-                          : webhooks.overdue_seconds === 0
-                            ? t.empty
-                            : t.seconds(webhooks.overdue_seconds)}
-                      </dd>
+                      <dd>{ageOf(webhooks?.overdue_seconds ?? null)}</dd>
+                    </div>
+                    <div>
+                      <dt>{t.erasing}</dt>
+                      <dd>{ageOf(erasures_oldest_seconds)}</dd>
                     </div>
                   </dl>
                 </Card>
@@ -130,11 +130,7 @@ export default function Health() {
                       name: t.oldest,
                       isNumber: true,
                       cell: ({ pending, ack_pending, oldest_seconds }) =>
-                        pending === 0 && ack_pending === 0
-                          ? t.empty
-                          : oldest_seconds === null
-                            ? t.unknown
-                            : t.seconds(oldest_seconds),
+                        pending === 0 && ack_pending === 0 ? t.empty : ageOf(oldest_seconds, t.age(0)),
                     },
                   ]}
                 />

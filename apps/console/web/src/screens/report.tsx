@@ -4,16 +4,16 @@ import { useEffect } from 'react';
 import { useLocation } from 'react-router';
 import { sendRequest, ApiError } from '../api/http';
 import type { FrozenReport } from '../api/types';
-import { Bars } from '../charts/bars';
 import { Funnel } from '../charts/funnel';
 import { TimeSeries } from '../charts/time-series';
+import { compareRates } from '../contributions';
 import { dayOf, daysIn, TIMEZONE } from '../dates';
-import { formatLongDay, formatMoment, formatNumber } from '../format';
+import { formatLongDay, formatMoment, formatNumber, formatShare } from '../format';
 import { Failed, Loading } from '../parts/loaded';
 import { Outcome } from '../parts/outcome';
 import { Card } from '../parts/screen';
 import { StepTable, type Step } from '../parts/step-table';
-import { Table } from '../parts/table';
+import { Table, type Column } from '../parts/table';
 import { texts } from '../texts';
 import '../styles/report.css';
 
@@ -63,6 +63,8 @@ export default function ReportScreen() {
 function Frozen({ report }: { report: FrozenReport }) {
   const { funnel, by_day, by_perk, by_source } = report;
   const c = texts.campaign;
+  /** Earlier releases counted no journeys by perk and source. */
+  const isEarlier = [...by_perk, ...by_source].every(({ clickers }) => clickers === undefined);
   const days = daysIn([report.range.from, report.range.to]);
   const counted = new Map(by_day.map((row) => [row.day, row]));
   const ofDays = (...names: DayFigure[]) =>
@@ -92,6 +94,7 @@ function Frozen({ report }: { report: FrozenReport }) {
       <p className="headline">
         {journeys > 0 ? <Outcome {...{ journeys, clickers, converters }} /> : c.nothing}
       </p>
+      {report.steps && <FrozenVerdict steps={report.steps} />}
       <p className="hint">{texts.overview.response.journey}</p>
       <Card
         title={c.funnel}
@@ -129,46 +132,108 @@ function Frozen({ report }: { report: FrozenReport }) {
           ]}
         />
       </Card>
-      <div className="columns">
-        <Card title={t.byPerk} note={texts.counting.people}>
-          {by_perk.length === 0 ? (
-            <p>{t.noClicks}</p>
-          ) : (
-            <Bars
-              label={t.byPerk}
-              bars={by_perk.map(({ perk_id, perk_title, clicks, clicks_people }) => ({
-                key: perk_id,
-                label: perk_title ?? perk_id,
-                value: clicks_people,
-                note: clicks === clicks_people ? null : c.allOf(formatNumber(clicks)),
-              }))}
-            />
-          )}
-        </Card>
-        <Card title={t.bySource} note={texts.counting.people}>
-          {by_source.length === 0 ? (
-            <p>{t.noClicks}</p>
-          ) : (
-            <Table
-              caption={t.bySource}
-              rows={by_source}
-              keyOf={({ utm_source }) => String(utm_source)}
-              columns={[
-                {
-                  name: c.source,
-                  isHead: true,
-                  cell: ({ utm_source }) => utm_source ?? texts.explore.noValue,
-                },
-                { name: c.clicks, isNumber: true, cell: (row) => formatNumber(row.clicks_people) },
-                { name: c.allClicks, isNumber: true, cell: (row) => formatNumber(row.clicks) },
-              ]}
-            />
-          )}
-        </Card>
-      </div>
+      <Card
+        className="dense"
+        title={t.byPerk}
+        note={isEarlier ? t.clicksNote : `${t.clicksNote} ${t.perkRates}`}
+      >
+        {by_perk.length === 0 ? (
+          <p>{t.nothing}</p>
+        ) : (
+          <Table
+            caption={t.byPerk}
+            rows={by_perk}
+            keyOf={({ perk_id }) => perk_id}
+            columns={[
+              { name: c.perk, isHead: true, cell: ({ perk_id, perk_title }) => perk_title ?? perk_id },
+              ...CLICK_COLUMNS,
+              ...(isEarlier
+                ? []
+                : [
+                    rate<PerkRow>(texts.rates.clicked, ({ clickers }) => [clickers, journeys]),
+                    rate<PerkRow>(texts.rates.converted, ({ converters }) => [converters, journeys]),
+                  ]),
+            ]}
+          />
+        )}
+      </Card>
+      <Card
+        className="dense"
+        title={t.bySource}
+        note={isEarlier ? t.clicksNote : `${t.clicksNote} ${t.sourceRates} ${texts.counting.bySource}`}
+      >
+        {by_source.length === 0 ? (
+          <p>{t.nothing}</p>
+        ) : (
+          <Table
+            caption={t.bySource}
+            rows={by_source}
+            keyOf={({ utm_source }) => String(utm_source)}
+            columns={[
+              {
+                name: c.source,
+                isHead: true,
+                cell: ({ utm_source }) => utm_source ?? texts.explore.noValue,
+              },
+              ...CLICK_COLUMNS,
+              ...(isEarlier
+                ? []
+                : [
+                    JOURNEYS,
+                    rate<SourceRow>(texts.rates.clicked, (row) => [row.clickers, row.journeys]),
+                    rate<SourceRow>(texts.rates.converted, (row) => [row.converters, row.journeys]),
+                  ]),
+            ]}
+          />
+        )}
+      </Card>
     </>
   );
 }
+
+type PerkRow = FrozenReport['by_perk'][number];
+type SourceRow = FrozenReport['by_source'][number];
+const CLICK_COLUMNS: Column<PerkRow | SourceRow>[] = [
+  { name: texts.campaign.clicks, isNumber: true, cell: (row) => formatNumber(row.clicks_people) },
+  { name: texts.campaign.allClicks, isNumber: true, cell: (row) => formatNumber(row.clicks) },
+];
+
+const JOURNEYS: Column<SourceRow> = {
+  name: texts.campaigns.journeys,
+  isNumber: true,
+  cell: ({ journeys = 0 }) => formatNumber(journeys),
+};
+
+/** @param partsOf returns the part and the whole */
+const rate = <Row,>(name: string, partsOf: (row: Row) => [number?, number?]): Column<Row> => ({
+  name,
+  isNumber: true,
+  cell: (row) => {
+    const [part = 0, whole = 0] = partsOf(row);
+    return formatShare(part, whole) ?? texts.none;
+  },
+});
+
+/** Says of clicks and conversions whether their rates changed. Reports of earlier releases have no steps. */
+const FrozenVerdict = ({ steps }: { steps: NonNullable<FrozenReport['steps']> }) =>
+  (['clickers', 'converters'] as const).map((outcome) => {
+    const [all, those] = ['journeys', outcome].map((name) => steps.find(({ step }) => step === name));
+    if (!all || !those) return null;
+    const verdict = compareRates({
+      ...{ journeys: all.count, journeysBefore: all.count_before },
+      ...{ reached: those.count, reachedBefore: those.count_before },
+    });
+    return (
+      verdict && (
+        <p key={outcome} data-verdict={verdict} data-outcome={outcome}>
+          {texts.overview.response[outcome][verdict](
+            formatShare(those.count, all.count)!,
+            formatShare(those.count_before, all.count_before)!,
+          )}
+        </p>
+      )
+    );
+  });
 
 const rangeText = ({ from, to }: FrozenReport['range']) =>
   t.range(formatLongDay(dayOf(from)), formatLongDay(dayOf(to)));

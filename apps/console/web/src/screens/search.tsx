@@ -10,6 +10,7 @@ import {
   pathOf,
   PERKS,
   POOLS,
+  useAll,
   type Kind,
 } from '../api/managed';
 import { perkway, responseOf } from '../api/perkway';
@@ -29,7 +30,8 @@ interface Hit {
   key: string | number;
   to: string;
   name: string;
-  hint: string;
+  /** @param nameOf names an account */
+  hintOf: (nameOf: (account: string) => string) => string;
 }
 interface Group {
   label: string;
@@ -47,7 +49,7 @@ async function findOf(kind: Kind, q: string, signal: AbortSignal): Promise<Group
       key: item.id,
       to: pathOf(kind, item.id),
       name: kind.nameOf(item),
-      hint: kind.nameOf(item) === item.id ? '' : String(item.id),
+      hintOf: () => (kind.nameOf(item) === item.id ? '' : String(item.id)),
     })),
     areMore: next_cursor !== null,
     listPath: `${kind.listPath}?q=${encodeURIComponent(q)}`,
@@ -65,7 +67,7 @@ async function findKeys(q: string, signal: AbortSignal): Promise<Group> {
       key: id,
       to: pathOf(ACCOUNTS, owner),
       name: name ?? texts.integration.endsWith(last4),
-      hint: t.keyOf(owner, texts.integration.endsWith(last4)),
+      hintOf: (nameOf) => t.keyOf(nameOf(owner), texts.integration.endsWith(last4)),
     })),
     areMore: next_cursor !== null,
   };
@@ -85,7 +87,8 @@ async function findLinks(q: string, signal: AbortSignal): Promise<Group> {
         key: id,
         to: pathOf(ACCOUNTS, owner),
         name: id,
-        hint: t.linkOf(owner, formatMoney(denomination, currency), formatMoment(created_at)),
+        hintOf: (nameOf) =>
+          t.linkOf(nameOf(owner), formatMoney(denomination, currency), formatMoment(created_at)),
       })),
     areMore: false,
   };
@@ -127,6 +130,8 @@ export default function Search({ onClose }: { onClose: () => void }) {
     })),
     combine,
   });
+  const accounts = useAll(ACCOUNTS, q !== '').data;
+  const nameOf = (account: string) => accounts?.find(({ id }) => id === account)?.name ?? account;
   const isReady = q !== '' && !isPending;
   const count = groups.reduce((sum, { hits }) => sum + hits.length, 0);
   return (
@@ -157,10 +162,10 @@ export default function Search({ onClose }: { onClose: () => void }) {
           <section key={label} aria-label={label}>
             <h3>{label}</h3>
             <ul className="hits">
-              {hits.map(({ key, to, name, hint }) => (
+              {hits.map(({ key, to, name, hintOf }) => (
                 <li key={key}>
                   <Link to={to} onClick={onClose}>
-                    {name} <span className="hint">{hint}</span>
+                    {name} <span className="hint">{hintOf(nameOf)}</span>
                   </Link>
                 </li>
               ))}

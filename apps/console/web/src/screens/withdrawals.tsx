@@ -1,5 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
+import { Link } from 'react-router';
 import { ApiError } from '../api/http';
 import { perkway, responseOf } from '../api/perkway';
 import { refreshGiftCards } from '../api/stock';
@@ -36,7 +37,11 @@ export function Withdrawals({ poolId }: { poolId: string }) {
   return (
     <Card
       title={t.title}
-      note={t.note}
+      note={
+        <>
+          {t.note} <Link to={`/audit-log?kind=pools&object=${encodeURIComponent(poolId)}`}>{t.who}</Link>
+        </>
+      }
       actions={
         <button type="button" className="button danger" onClick={() => setOpen(true)}>
           {t.withdraw}

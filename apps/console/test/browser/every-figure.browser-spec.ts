@@ -1005,9 +1005,9 @@ async function checkReport(page: Page, subject: Subject, campaignId: string): Pr
       sources: sorted(
         bySource.map((one) => [
           one.name ?? '(none)',
-          number(one.journeys),
           number(one.people),
           number(one.all),
+          number(one.journeys),
           share(one.clickers, one.journeys),
           share(one.converters, one.journeys),
         ]),

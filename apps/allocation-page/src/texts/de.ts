@@ -28,11 +28,11 @@ export const de: Texts = {
     place: 'Einlösbar in',
     until: 'Karte anzeigen bis',
     after:
-      'Wenn Sie die Karte bis dahin nicht anzeigen, funktioniert der Link nicht mehr. Durch das Anzeigen wird sie nicht eingelöst.',
+      'Wenn Sie die Karte bis dahin nicht anzeigen, funktioniert der Link nicht mehr. Das Anzeigen allein löst sie nicht ein.',
     show: 'Karte anzeigen',
     opening: 'Wird geöffnet…',
     sealed:
-      'Ihre Karte bleibt verdeckt, bis Sie auf die Schaltfläche drücken. Danach zeigt diese Seite sie jedes Mal, wenn Sie den Link öffnen. Jeder, der den Link hat, kann sie öffnen: Geben Sie ihn bitte nicht weiter.',
+      'Ihre Karte bleibt verdeckt, bis Sie auf die Schaltfläche drücken. Danach sehen Sie sie bei jedem Öffnen des Links. Jeder, der den Link hat, kann sie öffnen: Geben Sie ihn bitte nicht weiter.',
   },
   revealed: {
     heading: 'Hier ist Ihre Geschenkkarte über {amount}',
@@ -56,7 +56,7 @@ export const de: Texts = {
     save: 'Als Bild speichern',
     saved: 'Das Bild wurde gespeichert',
     validUntil: 'Karte gültig bis',
-    noLastDay: 'Kein Enddatum angegeben',
+    noLastDay: 'Kein Ablaufdatum angegeben',
     firstOpened: 'Zum ersten Mal geöffnet am',
     notYou:
       'Wenn das nicht Sie waren, kennt noch jemand den Code und hat ihn vielleicht eingelöst. Bitten Sie den Absender um Hilfe.',
@@ -66,7 +66,7 @@ export const de: Texts = {
       'Diese Karte wurde ersetzt: Für Sie gibt es einen neuen Link. Wenn die Karte nicht funktioniert, suchen Sie den neuen Link in Ihren Nachrichten.',
     keep: 'Heben Sie diesen Link auf',
     keepWhy:
-      'Er zeigt die Karte auch in Zukunft. Legen Sie ein Lesezeichen an oder bewahren Sie die Nachricht auf. Behandeln Sie den Code wie Bargeld: Geben Sie ihn niemandem, der Sie anruft oder Ihnen schreibt.',
+      'Mit ihm können Sie die Karte jederzeit wieder ansehen. Legen Sie ein Lesezeichen an oder bewahren Sie die Nachricht auf. Behandeln Sie den Code wie Bargeld: Geben Sie ihn niemandem, der Sie anruft oder Ihnen schreibt.',
   },
   expired: {
     heading: 'Dieser Link ist abgelaufen',
@@ -129,5 +129,5 @@ export const de: Texts = {
     text: 'Perkway stellt Geschenkkarten im Auftrag von Unternehmen zu. Fragen Sie im Zweifel die Person, die Ihnen den Link geschickt hat.',
     textBrand: 'Perkway stellt Geschenkkarten im Auftrag von {brand} zu.',
   },
-  footer: 'Diese Seite verlangt nie ein Passwort, ein Konto oder eine Zahlung.',
+  footer: 'Diese Seite fragt Sie nie nach einem Passwort, einem Benutzerkonto oder einer Zahlung.',
 };

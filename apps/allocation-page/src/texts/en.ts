@@ -26,7 +26,7 @@ export const en: Texts = {
     heading: 'You have a gift card worth {amount}',
     place: 'For use in',
     until: 'Show the card by',
-    after: 'If you have not shown it by then, the link no longer works. Showing the card does not spend it.',
+    after: 'If you have not shown it by then, the link no longer works. Showing the card spends nothing.',
     show: 'Show the card',
     opening: 'Opening…',
     sealed:
@@ -52,7 +52,7 @@ export const en: Texts = {
     save: 'Save as picture',
     saved: 'The picture has been saved',
     validUntil: 'Card valid until',
-    noLastDay: 'No end date was given',
+    noLastDay: 'No expiry date was given',
     firstOpened: 'First opened on',
     notYou:
       'If that was not you, somebody else has seen the code and may have used it. Please ask the sender for help.',
@@ -93,7 +93,7 @@ export const en: Texts = {
   },
   help: 'Get help',
   helpBrand: 'Get help from {brand}',
-  askSender: 'If you still cannot open it, ask the sender of the message with your link.',
+  askSender: 'If you still cannot open it, ask the person who sent you the link.',
   unknown: {
     heading: 'This link does not work',
     text: 'Part of it was probably lost on the way. Open it from the message again, or copy the whole link and paste it here.',

@@ -53,7 +53,7 @@ export const es: Texts = {
     save: 'Guardar como imagen',
     saved: 'La imagen se ha guardado',
     validUntil: 'Tarjeta válida hasta',
-    noLastDay: 'No se indicó ninguna fecha de fin',
+    noLastDay: 'Sin fecha de caducidad indicada',
     firstOpened: 'Se abrió por primera vez el',
     notYou:
       'Si no fue usted, otra persona conoce el código y quizá lo haya usado. Pida ayuda a quien le envió el enlace.',
@@ -118,8 +118,8 @@ export const es: Texts = {
     wrong: 'Esto no parece un enlace de regalo. Cópielo otra vez de su mensaje, por favor.',
   },
   delivered: {
-    text: 'Perkway entrega tarjetas regalo por encargo de empresas. Si tiene dudas, pregunte a la persona que le envió el enlace.',
-    textBrand: 'Perkway entrega tarjetas regalo por encargo de {brand}.',
+    text: 'Perkway entrega tarjetas regalo en nombre de empresas. Si tiene dudas, pregunte a la persona que le envió el enlace.',
+    textBrand: 'Perkway entrega tarjetas regalo en nombre de {brand}.',
   },
-  footer: 'Esta página nunca pide una contraseña, una cuenta ni un pago.',
+  footer: 'Esta página nunca le pide una contraseña, una cuenta ni un pago.',
 };

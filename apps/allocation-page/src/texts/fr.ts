@@ -55,7 +55,7 @@ export const fr: Texts = {
     save: 'Enregistrer en image',
     saved: 'L’image a été enregistrée',
     validUntil: 'Carte valable jusqu’au',
-    noLastDay: 'Aucune date de fin indiquée',
+    noLastDay: 'Aucune date d’expiration indiquée',
     firstOpened: 'Ouverte pour la première fois le',
     notYou:
       'Si ce n’était pas vous, quelqu’un d’autre connaît le code et l’a peut-être utilisé. Demandez de l’aide à l’expéditeur.',
@@ -122,8 +122,8 @@ export const fr: Texts = {
     wrong: 'Cela ne ressemble pas à un lien cadeau. Copiez-le encore une fois depuis votre message.',
   },
   delivered: {
-    text: 'Perkway remet des cartes cadeaux pour le compte d’entreprises. En cas de doute, adressez-vous à la personne qui vous a envoyé le lien.',
-    textBrand: 'Perkway remet des cartes cadeaux pour le compte de {brand}.',
+    text: 'Perkway envoie des cartes cadeaux pour le compte d’entreprises. En cas de doute, adressez-vous à la personne qui vous a envoyé le lien.',
+    textBrand: 'Perkway envoie des cartes cadeaux pour le compte de {brand}.',
   },
-  footer: 'Cette page ne demande ni mot de passe, ni compte, ni paiement.',
+  footer: 'Cette page ne vous demande jamais de mot de passe, de compte ni de paiement.',
 };

@@ -157,6 +157,10 @@ describe('the product of the card', () => {
     // The language is that of the response, whatever the language of the page.
     expect(await page.getAttribute('.instructions', 'lang')).toBe('en');
     expect(await page.getAttribute('.label', 'lang')).toBeNull();
+    // Readers of another language than that of the instructions get the page's words, too.
+    expect(await page.innerText('[data-how]')).toMatch(
+      /أظهر الرمز عند الدفع\.\s+Gehen Sie zu fernway-books\.example und geben Sie dort den Kartencode ein/,
+    );
   });
 
   it('says what to do in the shop, or whom to ask, if it has no instructions', async () => {

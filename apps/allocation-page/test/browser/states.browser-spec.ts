@@ -36,7 +36,7 @@ const LINK_ID = '0198a6c2-7b1e-7c55-9d3f-2f6f1f0f8a11';
 /** Says what Perkway is, where the page cannot name the sender. */
 const ABOUT =
   /^Perkway delivers gift cards for companies\. If in doubt, ask the person who sent you the link\./m;
-const ASK_SENDER = /If you still cannot open it, ask the sender of the message with your link\.$/m;
+const ASK_SENDER = /If you still cannot open it, ask the person who sent you the link\.$/m;
 interface Box {
   scrollHeight: number;
   clientHeight: number;
@@ -86,7 +86,7 @@ const STATES: Record<
       /gift card worth €25/,
       /^France$/m,
       /Show the card by\s+\d+ \w+ 20\d\d at \S+ CES?T \(in \d+ days\)/,
-      /^If you have not shown it by then, the link no longer works\. Showing the card does not spend it\.$/m,
+      /^If you have not shown it by then, the link no longer works\. Showing the card spends nothing\.$/m,
       ABOUT,
       /^Show the card$/m,
     ],
@@ -135,7 +135,7 @@ const STATES: Record<
       /^Here is your €25 gift card$/m,
       new RegExp(CARD.code),
       new RegExp(`PIN\\s+${CARD.pin}`),
-      /^Card valid until\s+No end date was given$/m,
+      /^Card valid until\s+No expiry date was given$/m,
       /^Keep this link$/m,
       /^Reference for support\s+[0-9a-f]{8}$/m,
     ],
@@ -183,7 +183,7 @@ const STATES: Record<
       /^Sie haben eine Geschenkkarte über CHF 25$/m,
       /^Einlösbar in\s+Schweiz$/m,
       /bis Sie auf die Schaltfläche drücken/,
-      /^Perkway stellt Geschenkkarten im Auftrag von Harbour Bank zu\. Diese Seite verlangt nie/m,
+      /^Perkway stellt Geschenkkarten im Auftrag von Harbour Bank zu\. Diese Seite fragt Sie nie/m,
     ],
   },
   'revealed-product-qr': {

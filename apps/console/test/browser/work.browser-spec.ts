@@ -400,7 +400,7 @@ describe('a marketing manager', () => {
       .send({ owner: account, name: 'The first one', incentives: stage.mine.perks })
       .expect(200);
     await stage.goto(page, `/campaigns/${campaign}`);
-    await page.getByText('This campaign has not been sent yet').waitFor();
+    await page.getByText('No views or clicks yet').waitFor();
     await screenshot(page, 'campaign-not-sent');
     await page.getByRole('link', { name: 'Get the pixel and the links' }).click();
     await page.locator('[data-snippet=teaser]').waitFor();
@@ -1097,7 +1097,7 @@ describe('an operator', () => {
     const [, second, ...others] = alarms;
     expect(second).toMatch(new RegExp(`^Critical .*${silent} has no more events$`));
     for (const alarm of [
-      /^Critical \d+ card values? (has run out or lasts|have run out or last) under 3 days$/,
+      /^Critical (\d+ card values have run out or last|Quiet voucher, €25, FR \(Name of \S+\): run out, or lasts) under 3 days$/,
       /^Warning 2 webhooks fail the first since \d+ \w+ \d{4}, \d\d:\d\d$/,
       /^Warning 2 webhooks were disabled by Perkway the first since \d+ \w+ \d{4}, \d\d:\d\d$/,
     ])

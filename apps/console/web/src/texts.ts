@@ -75,6 +75,7 @@ export const texts = {
     field: 'Name or id',
     hint: 'Of an account, campaign, perk, collection, category, pool, limit, key or reward link; a link also by its short reference. Enter opens the first one; the arrow keys move.',
     found: (count: number) => (count === 0 ? 'Nothing found' : `${count} found`),
+    ofAccount: (id: string, account: string) => (id ? `${id}, of ${account}` : `of ${account}`),
     keyOf: (account: string, last4: string) => `${last4}, of ${account}`,
     linkOf: (account: string, value: string, made: string) => `${value}, of ${account}, made on ${made}`,
     more: 'All of them',
@@ -441,7 +442,7 @@ export const texts = {
     anyContact: (recipients: number) =>
       `Any contact includes the ${formatNumber(recipients)} ${pluralOf(recipients, 'journey', 'journeys')} that got a reward link, even without a view or a click.`,
     nothing: 'Nothing was tracked for this campaign in these dates.',
-    neverTitle: 'This campaign has not been sent yet',
+    neverTitle: 'No views or clicks yet',
     neverText: 'Put its pixel and links into a mailing. Views and clicks appear here within seconds.',
     toSend: 'Get the pixel and the links',
   },
@@ -1170,6 +1171,7 @@ export const texts = {
       'reward_links.count': 'Links',
       count: 'All',
       count_people: 'By people',
+      events_without_journey: 'Events without a journey id',
     },
     dimensionNames: {
       perk_title: 'Perk',
@@ -1277,15 +1279,18 @@ export const texts = {
     quiet: 'Nothing needs attention.',
     severities: { critical: 'Critical', warning: 'Warning' },
     beganAt: (when: string, count: number) => `${pluralOf(count, 'since', 'the first since')} ${when}`,
-    stock: (count: number) => `${count} ${pluralOf(count, 'card value is', 'card values are')} low`,
+    urgentOne: (name: string) => `${name}: run out, or lasts under ${URGENT_STOCK_DAYS} days`,
+    lowOne: (name: string) => `${name}: low`,
+    codesOf: (perk: string) => `single-use codes of ${perk}`,
+    stock: (count: number) => `${count} card values are low`,
     urgentStock: (count: number) =>
-      `${count} ${pluralOf(count, 'card value has run out or lasts', 'card values have run out or last')} under ${URGENT_STOCK_DAYS} days`,
+      `${count} card values have run out or last under ${URGENT_STOCK_DAYS} days`,
     webhooks: (count: number) => `${count} ${pluralOf(count, 'webhook fails', 'webhooks fail')}`,
     disabledWebhooks: (count: number) =>
       `${count} ${pluralOf(count, 'webhook was', 'webhooks were')} disabled by Perkway`,
     urgentCodes: (count: number) =>
-      `the single-use codes of ${count} ${pluralOf(count, 'perk', 'perks')} have run out or last under ${URGENT_STOCK_DAYS} days`,
-    codes: (count: number) => `the single-use codes of ${count} ${pluralOf(count, 'perk', 'perks')} run low`,
+      `the single-use codes of ${count} perks have run out or last under ${URGENT_STOCK_DAYS} days`,
+    codes: (count: number) => `the single-use codes of ${count} perks run low`,
     fell: (account: string, share: string) => `${account} has ${share} fewer events than the week before`,
     moreFell: (count: number) =>
       `${count} more ${pluralOf(count, 'account has', 'accounts have')} lost half of ${pluralOf(count, 'its', 'their')} events`,
@@ -1568,6 +1573,7 @@ export const texts = {
       complete ? `Upload ${cards} cards` : 'Upload the whole file',
     sending: 'Uploading…',
     loads: 'Uploads',
+    whoLoaded: 'The audit log says who loaded cards.',
     loadsNote:
       'You may leave this screen while a file is being sent, and close the window once it is sent. Sending a file again loads only what is missing.',
     noLoads: 'Nothing has been uploaded yet.',
@@ -1743,7 +1749,8 @@ export const texts = {
   statements: {
     intro: 'What happened to your gift cards in a month.',
     month: 'Month',
-    days: (days: string) => `${days}, in UTC. Other screens use your time zone.`,
+    days: (days: string) =>
+      `${days}, in UTC, as are the costs on Gift cards. Other screens use your time zone.`,
     csv: 'Download CSV',
     signed: 'Download signed',
     costs: 'What links cost',

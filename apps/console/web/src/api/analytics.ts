@@ -45,6 +45,11 @@ const ATTRIBUTE = /(?<=\.)(?:cmeta|utm)_.*/;
 /** Names of measures in the words of the other screens. */
 const NAMES: Record<string, string> = {
   ...texts.explore.measureNames,
+  ...Object.fromEntries(
+    Object.entries(texts.funnel.steps)
+      .filter(([step]) => step !== 'journeys')
+      .map(([step, name]) => [`campaign_funnel.${step}`, name]),
+  ),
   'campaign_funnel.click_rate': texts.rates.clicked,
   'campaign_funnel.conversion_rate': texts.rates.convertedOfClicked,
 };

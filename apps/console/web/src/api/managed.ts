@@ -38,7 +38,7 @@ export interface Query {
 }
 
 /** A kind of resource that operators manage, and its calls. */
-export interface Kind<T = { id: string | number }, B = never> {
+export interface Kind<T = { id: string | number; owner?: string }, B = never> {
   /** As in the audit log. */
   name: NonNullable<AuditQuery['kind']>;
   label: string;

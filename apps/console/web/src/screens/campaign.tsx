@@ -239,12 +239,14 @@ function Found({ campaign }: { campaign: Campaign }) {
         daysIn(range).length,
       )}
       actions={
-        <>
-          {tab !== 'send' && <RangePicker />}
-          <button type="button" className="button" onClick={() => setFreezing(true)}>
-            {t.freeze}
-          </button>
-        </>
+        tab !== 'send' && (
+          <>
+            <RangePicker />
+            <button type="button" className="button" onClick={() => setFreezing(true)}>
+              {t.freeze}
+            </button>
+          </>
+        )
       }
     >
       <Tabs

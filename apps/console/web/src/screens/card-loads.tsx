@@ -1,5 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
+import { Link } from 'react-router';
 import { sendRequest } from '../api/http';
 import { perkway, responseOf } from '../api/perkway';
 import { refreshGiftCards } from '../api/stock';
@@ -107,7 +108,15 @@ export function CardLoads({ poolId }: { poolId: string }) {
   };
 
   return (
-    <Card title={t.upload} note={t.loadsNote}>
+    <Card
+      title={t.upload}
+      note={
+        <>
+          {t.loadsNote}{' '}
+          <Link to={`/audit-log?kind=pools&object=${encodeURIComponent(poolId)}`}>{t.whoLoaded}</Link>
+        </>
+      }
+    >
       <div className="stack">
         <FileField
           label={t.file}

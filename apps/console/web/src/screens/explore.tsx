@@ -511,7 +511,9 @@ function Developers({ query }: { query: Query }) {
                 <h3>{name}</h3>
                 <CopyButton text={text} of={name} />
               </div>
-              <pre data-query={name}>{text}</pre>
+              <pre className="code-block" data-query={name}>
+                {text}
+              </pre>
             </section>
           ))}
         </div>

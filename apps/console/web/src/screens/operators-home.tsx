@@ -103,8 +103,13 @@ export default function OperatorsHome() {
       to: pathOf(ACCOUNTS, id),
     })),
     ...alarmOf('warning', t.moreFell, '#traffic', fallen.slice(NAMED)),
-    ...stockAlarms(t.urgentStock, t.stock, stock.data),
-    ...stockAlarms(t.urgentCodes, t.codes, codes.data),
+    ...stockAlarms(
+      t.urgentStock,
+      t.stock,
+      stock.data,
+      (card) => `${cardName(card)} (${nameOf(card.account_id)})`,
+    ),
+    ...stockAlarms(t.urgentCodes, t.codes, codes.data, ({ title }) => t.codesOf(title)),
     ...alarmOf(
       'warning',
       t.webhooks,
@@ -212,17 +217,27 @@ function alarmOf<T>(
     : [{ severity, text: capitalized(text(rows.length)), to, count: rows.length, since }];
 }
 
-/** Returns an alarm about what runs out in days, and one about the rest. */
-function stockAlarms(
+const valueOf = ({ denomination, currency, country }: CardStock) =>
+  `${formatMoney(denomination, currency)}, ${country}`;
+const productOf = ({ product, pool_id }: CardStock) => product ?? pool_id.slice(0, 8);
+const cardName = (card: CardStock) => `${productOf(card)}, ${valueOf(card)}`;
+
+/** Returns an alarm about what runs out in days, and one about the rest. A single one is named. */
+function stockAlarms<T extends StockRate>(
   urgentText: (count: number) => string,
   text: (count: number) => string,
-  stocks: StockRate[] = [],
+  stocks: T[] = [],
+  nameOf: (stock: T) => string,
 ): Alarm[] {
-  const days = stocks.map(runsOutIn).filter((one) => one !== null);
-  const [urgent, later] = [true, false].map((is) => days.filter((one) => one < URGENT_STOCK_DAYS === is));
+  const ending = stocks.filter(isRunningOut);
+  const [urgent, later] = [true, false].map((is) =>
+    ending.filter((stock) => runsOutIn(stock)! < URGENT_STOCK_DAYS === is),
+  ) as [T[], T[]];
+  const named = (rows: T[], one: (name: string) => string, many: (count: number) => string) =>
+    rows.length === 1 ? () => one(nameOf(rows[0]!)) : many;
   return [
-    ...alarmOf('critical', urgentText, '#low-stock', urgent!),
-    ...alarmOf('warning', text, '#low-stock', later!),
+    ...alarmOf('critical', named(urgent, t.urgentOne, urgentText), '#low-stock', urgent),
+    ...alarmOf('warning', named(later, t.lowOne, text), '#low-stock', later),
   ];
 }
 
@@ -256,9 +271,9 @@ interface LowStockProps {
 /** Stock that runs out, the first to do so first. Stock that is left but was not used recently raises no alarm, so it stands apart. */
 function LowStock({ cards, perks, nameOf }: LowStockProps) {
   const rows: LowRow[] = [
-    ...cards.map(({ pool_id, product, account_id, denomination, currency, country, ...stock }) => ({
-      ...{ to: pathOf(POOLS, pool_id), name: product ?? pool_id.slice(0, 8), owner: nameOf(account_id) },
-      ...{ value: `${formatMoney(denomination, currency)}, ${country}`, ...stock },
+    ...cards.map((card) => ({
+      ...{ to: pathOf(POOLS, card.pool_id), name: productOf(card), owner: nameOf(card.account_id) },
+      ...{ value: valueOf(card), ...card },
     })),
     ...perks.map(({ perk_id, title, ...stock }) => ({
       ...{ to: pathOf(PERKS, perk_id), name: title, owner: perk_id, value: t.codeValue, ...stock },

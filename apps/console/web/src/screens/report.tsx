@@ -65,6 +65,7 @@ function Frozen({ report }: { report: FrozenReport }) {
   const c = texts.campaign;
   /** Earlier releases counted no journeys by perk and source. */
   const isEarlier = [...by_perk, ...by_source].every(({ clickers }) => clickers === undefined);
+  const recipients = funnel.gift_recipients ?? 0;
   const days = daysIn([report.range.from, report.range.to]);
   const counted = new Map(by_day.map((row) => [row.day, row]));
   const ofDays = (...names: DayFigure[]) =>
@@ -98,7 +99,7 @@ function Frozen({ report }: { report: FrozenReport }) {
       <p className="hint">{texts.overview.response.journey}</p>
       <Card
         title={c.funnel}
-        note={`${texts.counting.distinct} ${withoutJourney(funnel.events_without_journey ?? 0)}`}
+        note={`${texts.counting.distinct} ${withoutJourney(funnel.events_without_journey ?? 0)} ${recipients > 0 ? c.anyContact(recipients) : ''}`}
       >
         <Funnel
           label={c.funnel}

@@ -49,7 +49,10 @@ async function findOf(kind: Kind, q: string, signal: AbortSignal): Promise<Group
       key: item.id,
       to: pathOf(kind, item.id),
       name: kind.nameOf(item),
-      hintOf: () => (kind.nameOf(item) === item.id ? '' : String(item.id)),
+      hintOf: (nameOf) => {
+        const id = kind.nameOf(item) === item.id ? '' : String(item.id);
+        return item.owner === undefined ? id : t.ofAccount(id, nameOf(item.owner));
+      },
     })),
     areMore: next_cursor !== null,
     listPath: `${kind.listPath}?q=${encodeURIComponent(q)}`,

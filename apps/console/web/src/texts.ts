@@ -1750,7 +1750,7 @@ export const texts = {
     intro: 'What happened to your gift cards in a month.',
     month: 'Month',
     days: (days: string) =>
-      `${days}, in UTC, as are the costs on Gift cards. Other screens use your time zone.`,
+      `${days}, in UTC. Other screens use your time zone, except for the costs on Gift cards.`,
     csv: 'Download CSV',
     signed: 'Download signed',
     costs: 'What links cost',

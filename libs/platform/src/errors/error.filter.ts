@@ -55,8 +55,10 @@ export class ErrorFilter implements ExceptionFilter {
   /** Returns the 405 if another method of this path has a handler. */
   private wrongMethod(reply: FastifyReply): ApiError | undefined {
     const { is404, method, url } = reply.request;
-    const allowed = is404 ? this.methods.of(url).join(', ') : '';
-    if (allowed === '') return undefined;
+    const methods = is404 ? this.methods.of(url) : [];
+    // With the method among them, the router refused the path: a parameter has a line break.
+    if (methods.length === 0 || methods.includes(method)) return undefined;
+    const allowed = methods.join(', ');
     void reply.header('allow', allowed);
     return new ApiError('METHOD_NOT_ALLOWED', `${method} is not allowed here, only ${allowed}`);
   }

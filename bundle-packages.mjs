@@ -22,11 +22,13 @@ import { rolldown } from 'rolldown';
 
 const ROOT = import.meta.dirname;
 const TARGET = join(ROOT, 'dist/node_modules');
-/** Parts of packages that apps import. */
+/** Parts of packages that apps or, at run time, other packages import. */
 const SUBPATHS = [
   '@nestjs/common/constants.js',
   '@nestjs/core/helpers/execution-context-host.js',
   '@nestjs/microservices/errors/empty-response.exception.js',
+  // Nest's `PickType()` requires it, without the extension.
+  'class-transformer/cjs/storage.js',
   'csv-parse/sync',
 ];
 /** A package of static files. */
@@ -102,7 +104,13 @@ async function bundle(folder) {
     const exports = Object.fromEntries(
       specifiers
         .filter((id) => packageOf(id) === name)
-        .map((id) => [`.${id.slice(name.length)}`, `.${fileOf(id).slice(name.length)}.js`]),
+        .flatMap((id) => {
+          const subpath = `.${id.slice(name.length)}`;
+          return [subpath, subpath.replace(/\.js$/, '')].map((each) => [
+            each,
+            `.${fileOf(id).slice(name.length)}.js`,
+          ]);
+        }),
     );
     writeFileSync(
       join(folder, name, 'package.json'),

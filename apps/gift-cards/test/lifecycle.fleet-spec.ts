@@ -66,6 +66,8 @@ describe('a starting app', () => {
     expect([status, headers['retry-after']]).toEqual([503, '2']);
     await app.kill('SIGTERM');
     expect(await app.ended).toBe(0);
+    // A package that misses a part of another one says so in a format of its own.
+    expect(app.output.split('\n').filter((line) => line && !line.startsWith('{'))).toEqual([]);
   });
 
   it('becomes ready once the newest migration has run, without a restart', async () => {

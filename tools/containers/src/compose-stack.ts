@@ -190,7 +190,11 @@ export class ComposeStack implements LoadTarget {
         (error: Error) => error,
       );
       if (!failure) return;
-      if (Date.now() > deadline) throw failure;
+      if (Date.now() > deadline) {
+        // Some endpoints stay until the engine restarts. All else is gone by then, and only this stack uses the network.
+        if (failure.message.includes('has active endpoints')) return;
+        throw failure;
+      }
       await this.disconnectAll();
     }
   }

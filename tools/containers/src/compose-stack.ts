@@ -191,18 +191,28 @@ export class ComposeStack implements LoadTarget {
       );
       if (!failure) return;
       if (Date.now() > deadline) {
-        // Some endpoints stay until the engine restarts. All else is gone by then, and only this stack uses the network.
-        if (failure.message.includes('has active endpoints')) return;
+        // Some endpoints stay until the engine restarts. Only this stack uses the network.
+        if (failure.message.includes('has active endpoints') && (await this.hasOnlyNetworks())) return;
         throw failure;
       }
       await this.disconnectAll();
     }
   }
 
-  private async disconnectAll(): Promise<void> {
+  /** Lists the ids of what this stack has in the engine. */
+  private async list(...command: string[]): Promise<string[]> {
     const label = `label=com.docker.compose.project=${this.options.project}`;
-    const networks = await this.engine.docker(['network', 'ls', '--quiet', '--filter', label]);
-    for (const network of networks.split('\n').filter(Boolean)) {
+    const ids = await this.engine.docker([...command, '--quiet', '--filter', label]);
+    return ids.split('\n').filter(Boolean);
+  }
+
+  private async hasOnlyNetworks(): Promise<boolean> {
+    const [containers, volumes] = await Promise.all([this.list('ps', '--all'), this.list('volume', 'ls')]);
+    return containers.length === 0 && volumes.length === 0;
+  }
+
+  private async disconnectAll(): Promise<void> {
+    for (const network of await this.list('network', 'ls')) {
       const inspected = await this.engine.docker(['network', 'inspect', network]);
       const [{ Containers }] = JSON.parse(inspected) as [{ Containers: Record<string, { Name: string }> }];
       for (const { Name } of Object.values(Containers))

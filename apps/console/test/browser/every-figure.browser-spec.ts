@@ -1058,12 +1058,8 @@ const TITLES: Record<string, string> = {
   count_people: 'By people',
   click_rate: 'Clicked / journeys',
   conversion_rate: 'Converted / clicked',
-  teaser_viewers: 'Saw a teaser',
-  reward_viewers: 'Saw a reward',
-  clickers: 'Clicked',
-  converters: 'Converted',
-  gift_recipients: 'Got a reward link',
-  gift_openers: 'Opened the gift card',
+  ...STEPS,
+  journeys: 'Journeys',
   events_without_journey: 'Events without a journey id',
 };
 const titleOf = (cube: string, member: string) =>

@@ -12,9 +12,12 @@ interface Props {
   onValue: (id: string) => void;
 }
 
-/** Returns the name of an account, or its id until the names are loaded. */
-export const useAccountName = (id: string): string =>
-  useAll(ACCOUNTS).data?.find((one) => one.id === id)?.name ?? id;
+/** Returns what names an account: by its id until the names are loaded. */
+export function useAccountNames(enabled = true): (id: string) => string {
+  const accounts = useAll(ACCOUNTS, enabled).data;
+  return (id) => accounts?.find((one) => one.id === id)?.name ?? id;
+}
+export const useAccountName = (id: string): string => useAccountNames()(id);
 
 /** The name of an account, which leads to its screen. */
 export const AccountLink = ({ id }: { id: string }) => (

@@ -1,3 +1,4 @@
+import type { compareRates, Total } from '../contributions';
 import { formatNumber, formatShare } from '../format';
 import { texts } from '../texts';
 
@@ -20,3 +21,14 @@ export const Outcome = ({ journeys, clickers, converters }: Props) => (
     {formatShare(converters, journeys)}).
   </>
 );
+
+/** Says how the rate of clicks or conversions changed. Both periods have journeys. */
+export const rateChange = (
+  outcome: 'clickers' | 'converters',
+  verdict: NonNullable<ReturnType<typeof compareRates>>,
+  { journeys, reached, journeysBefore, reachedBefore }: Total,
+): string =>
+  texts.overview.response[outcome][verdict](
+    formatShare(reached, journeys)!,
+    formatShare(reachedBefore, journeysBefore)!,
+  );

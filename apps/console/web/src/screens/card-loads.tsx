@@ -1,11 +1,11 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import { Link } from 'react-router';
 import { sendRequest } from '../api/http';
 import { perkway, responseOf } from '../api/perkway';
 import { refreshGiftCards } from '../api/stock';
 import type { CardCheck, CardLoad, CardLoadReport, RowReport } from '../api/types';
 import { formatMoment, formatMoney, formatNumber, NONE } from '../format';
+import { AuditLogLink } from '../parts/audit-log-link';
 import { FileField } from '../parts/fields';
 import { Loaded } from '../parts/loaded';
 import { useNotices } from '../parts/notices';
@@ -113,7 +113,9 @@ export function CardLoads({ poolId }: { poolId: string }) {
       note={
         <>
           {t.loadsNote}{' '}
-          <Link to={`/audit-log?kind=pools&object=${encodeURIComponent(poolId)}`}>{t.whoLoaded}</Link>
+          <AuditLogLink kind="pools" object={poolId}>
+            {t.whoLoaded}
+          </AuditLogLink>
         </>
       }
     >

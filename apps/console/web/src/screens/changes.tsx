@@ -17,7 +17,7 @@ import { formatDifference, formatNumber, formatPoints, formatShare } from '../fo
 import { SelectField } from '../parts/fields';
 import { useLiveInterval } from '../parts/live';
 import { Loaded } from '../parts/loaded';
-import { Outcome } from '../parts/outcome';
+import { Outcome, rateChange } from '../parts/outcome';
 import { Card } from '../parts/screen';
 import { Table } from '../parts/table';
 import { texts } from '../texts';
@@ -247,13 +247,9 @@ function VerdictOf({ comparison }: { comparison: Comparison }) {
     const isOffset = (cause?.next?.points ?? 0) * change < 0;
     return [...(main ? [a.cause(by, main, next, isOffset)] : []), ...(fell ? [a.fall(by, fell)] : [])];
   });
-  const rates = [formatShare(reached, journeys), formatShare(reachedBefore, journeysBefore)] as [
-    string,
-    string,
-  ];
   return (
     <p data-verdict={verdict ?? 'none'} data-outcome={outcome} aria-busy={!isComplete}>
-      {verdict === null ? a.noneBefore : [a[outcome][verdict](...rates), ...causes].join(' ')}
+      {verdict === null ? a.noneBefore : [rateChange(outcome, verdict, total), ...causes].join(' ')}
     </p>
   );
 }

@@ -6,6 +6,7 @@ import { responseOf, perkway } from '../api/perkway';
 import type { DataOfPerson, Erasure } from '../api/types';
 import { formatList, formatMoment, formatNumber } from '../format';
 import { useAccountName } from '../parts/account-field';
+import { AuditLogLink } from '../parts/audit-log-link';
 import { Confirm } from '../parts/dialog';
 import { SelectField, TextField } from '../parts/fields';
 import { Loaded } from '../parts/loaded';
@@ -169,7 +170,9 @@ function Receipts({ accountId }: { accountId: string }) {
       note={
         <>
           {t.receiptsNote}{' '}
-          <Link to={`/audit-log?kind=accounts&object=${encodeURIComponent(accountId)}`}>{t.who}</Link>
+          <AuditLogLink kind="accounts" object={accountId}>
+            {t.who}
+          </AuditLogLink>
         </>
       }
     >

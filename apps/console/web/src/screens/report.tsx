@@ -10,7 +10,7 @@ import { compareRates } from '../contributions';
 import { dayOf, daysIn, TIMEZONE } from '../dates';
 import { formatLongDay, formatMoment, formatNumber, formatShare } from '../format';
 import { Failed, Loading } from '../parts/loaded';
-import { Outcome } from '../parts/outcome';
+import { Outcome, rateChange } from '../parts/outcome';
 import { Card } from '../parts/screen';
 import { StepTable, type Step } from '../parts/step-table';
 import { Table, type Column } from '../parts/table';
@@ -220,17 +220,15 @@ const FrozenVerdict = ({ steps }: { steps: NonNullable<FrozenReport['steps']> })
   (['clickers', 'converters'] as const).map((outcome) => {
     const [all, those] = ['journeys', outcome].map((name) => steps.find(({ step }) => step === name));
     if (!all || !those) return null;
-    const verdict = compareRates({
+    const total = {
       ...{ journeys: all.count, journeysBefore: all.count_before },
       ...{ reached: those.count, reachedBefore: those.count_before },
-    });
+    };
+    const verdict = compareRates(total);
     return (
       verdict && (
         <p key={outcome} data-verdict={verdict} data-outcome={outcome}>
-          {texts.overview.response[outcome][verdict](
-            formatShare(those.count, all.count)!,
-            formatShare(those.count_before, all.count_before)!,
-          )}
+          {rateChange(outcome, verdict, total)}
         </p>
       )
     );

@@ -5,6 +5,7 @@ import { all, sendRequest } from '../api/http';
 import type { ReportSummary } from '../api/types';
 import { daysAgo } from '../dates';
 import { formatMoment } from '../format';
+import { AuditLogLink } from '../parts/audit-log-link';
 import { Confirm } from '../parts/dialog';
 import { Empty, Loaded } from '../parts/loaded';
 import { useNotices } from '../parts/notices';
@@ -74,13 +75,14 @@ export default function Reports() {
                   name: texts.rewardLinks.action,
                   cell: (report) => (
                     <span className="actions">
-                      <Link
+                      <AuditLogLink
                         className="button small"
                         aria-label={t.historyOf(report.title)}
-                        to={`/audit-log?kind=reports&object=${report.id}`}
+                        kind="reports"
+                        object={report.id}
                       >
                         {texts.auditLog.history}
-                      </Link>
+                      </AuditLogLink>
                       {stateOf(report) === t.valid && (
                         <button
                           type="button"

@@ -10,12 +10,12 @@ import {
   pathOf,
   PERKS,
   POOLS,
-  useAll,
   type Kind,
 } from '../api/managed';
 import { perkway, responseOf } from '../api/perkway';
 import { SHORT_ID } from '../api/reward-links';
 import { formatMoment, formatMoney } from '../format';
+import { useAccountNames } from '../parts/account-field';
 import { Dialog } from '../parts/dialog';
 import { TextField } from '../parts/fields';
 import { Failed } from '../parts/loaded';
@@ -133,8 +133,7 @@ export default function Search({ onClose }: { onClose: () => void }) {
     })),
     combine,
   });
-  const accounts = useAll(ACCOUNTS, q !== '').data;
-  const nameOf = (account: string) => accounts?.find(({ id }) => id === account)?.name ?? account;
+  const nameOf = useAccountNames(q !== '');
   const isReady = q !== '' && !isPending;
   const count = groups.reduce((sum, { hits }) => sum + hits.length, 0);
   return (

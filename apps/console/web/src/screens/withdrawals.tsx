@@ -1,11 +1,11 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import { Link } from 'react-router';
 import { ApiError } from '../api/http';
 import { perkway, responseOf } from '../api/perkway';
 import { refreshGiftCards } from '../api/stock';
 import type { WithdrawCards, Withdrawal, WithdrawalCheck } from '../api/types';
 import { formatMoment, formatNumber } from '../format';
+import { AuditLogLink } from '../parts/audit-log-link';
 import { Confirm, DialogForm } from '../parts/dialog';
 import { ReasonField, SelectField, TextArea, TextField } from '../parts/fields';
 import { Loaded } from '../parts/loaded';
@@ -39,7 +39,10 @@ export function Withdrawals({ poolId }: { poolId: string }) {
       title={t.title}
       note={
         <>
-          {t.note} <Link to={`/audit-log?kind=pools&object=${encodeURIComponent(poolId)}`}>{t.who}</Link>
+          {t.note}{' '}
+          <AuditLogLink kind="pools" object={poolId}>
+            {t.who}
+          </AuditLogLink>
         </>
       }
       actions={

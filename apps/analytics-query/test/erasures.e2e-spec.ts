@@ -442,6 +442,8 @@ it('works on any replica, with old and new keys', async () => {
     ERASURE_KEYS: `k2:${Buffer.alloc(32, 7).toString('base64url')},${testSecrets().erasureKeys}`,
   });
   open.push(rotated);
+  // An app begins to take requests once it has connected to the broker, which may be after it listens.
+  await waitFor(async () => void (await begin(journeyOf(account))), 'a responder');
   expect((await begin(journeyOf(account))).standIn).toBe(erasure.standIn);
   const [, late, again] = eventsOf(account, NAME);
   await stack.publisher.events(late!, again!);

@@ -23,17 +23,26 @@ beforeAll(async () => {
 afterEach(() => closeAll(...open.splice(0).reverse()));
 afterAll(() => database.close());
 
+/** Log lines of the apps that the current test launched. */
+let logs: string[][] = [];
 const launch = async (nats: { url: string }, replicas = '3'): Promise<LaunchedApp> => {
   const app = await launchAnalytics(database, nats, { TRACKING_REPLICAS: replicas });
   open.push(app);
+  logs.push(app.logs);
   return app;
 };
+const warnings = (): string =>
+  logs
+    .flat()
+    .filter((line) => /"level":"(warn|error)"/.test(line))
+    .join('');
 
 describe('a cluster of brokers', () => {
   let cluster: NatsCluster;
   let url: string;
 
   beforeEach(async () => {
+    logs = [];
     cluster = await startNatsCluster({ folder: runFolder('cluster'), secret: 'tests', dieWithParent: true });
     open.push(cluster);
     url = cluster.urlOf(BROKER_OPERATOR);
@@ -57,7 +66,9 @@ describe('a cluster of brokers', () => {
       },
       'three replicas',
       90_000,
-    );
+    ).catch((error: Error) => {
+      throw new Error(`${error.message}; the apps warned:\n${warnings()}`, { cause: error });
+    });
 
   /** Retries until a message is acknowledged, as the outbox of an app does; the event keeps its id. */
   async function publish(account: string, going: () => boolean, ids: string[]): Promise<void> {

@@ -38,7 +38,7 @@ const READY_WITHIN_MS = 60_000;
 
 /**
  * Starts three nats-servers with JetStream on the loopback, with production's users and permissions but without TLS.
- * Resolves when they have elected a leader.
+ * Resolves when each of them reaches the elected leader.
  */
 export async function startNatsCluster(options: NatsClusterOptions): Promise<NatsCluster> {
   const binary = options.binary ?? (await findNatsServerForCluster());
@@ -80,13 +80,11 @@ export async function startNatsCluster(options: NatsClusterOptions): Promise<Nat
   };
 
   /** Retries, because servers do not respond during an election. */
-  const sendRequest = async <T>(send: (manager: JetStreamManager) => Promise<T>): Promise<T> => {
+  const sendRequest = async <T>(url: string, send: (manager: JetStreamManager) => Promise<T>): Promise<T> => {
     const deadline = Date.now() + READY_WITHIN_MS;
     for (;;)
       try {
-        return await withBroker(urlOf(BROKER_OPERATOR), async (connection) =>
-          send(await jetstreamManager(connection)),
-        );
+        return await withBroker(url, async (connection) => send(await jetstreamManager(connection)));
       } catch (error) {
         if (Date.now() > deadline)
           throw new Error(`The NATS cluster is not ready after ${READY_WITHIN_MS / 1_000} s`, {
@@ -98,7 +96,11 @@ export async function startNatsCluster(options: NatsClusterOptions): Promise<Nat
 
   await Promise.all(all.map((server) => server.start()));
   try {
-    await sendRequest((manager) => manager.getAccountInfo());
+    await Promise.all(
+      all.map(({ url }) =>
+        sendRequest(users.urlOf(BROKER_OPERATOR, url), (manager) => manager.getAccountInfo()),
+      ),
+    );
   } catch (error) {
     await close();
     throw error;
@@ -108,7 +110,7 @@ export async function startNatsCluster(options: NatsClusterOptions): Promise<Nat
     servers,
     urlOf,
     leaderOf: (stream) =>
-      sendRequest(async (manager) => {
+      sendRequest(urlOf(BROKER_OPERATOR), async (manager) => {
         const { cluster } = await manager.streams.info(stream);
         const leader = servers.get(cluster?.leader ?? '');
         if (!leader) throw new Error(`${stream} has no leader`);

@@ -86,11 +86,12 @@ describe('a report', () => {
       .send({ secret: url.split('#')[1] });
 
   it('shows the figures of that time to anyone with its URL, and no individual journeys', async () => {
-    const { body: made } = await create().expect(201);
+    const { body: made } = await create({ comment: 'Two mailings.' }).expect(201);
     expect(made.url).toMatch(/^http:\/\/console\.perkway\.test\/report#[\w-]{43}$/);
     const { body, text } = await read(made.url).expect(200);
     expect(body).toMatchObject({
       title: 'Spring',
+      comment: 'Two mailings.',
       account_name: `Name of ${account}`,
       campaign_id: campaign,
       campaign_name: 'Spring',
@@ -143,6 +144,7 @@ describe('a report', () => {
   it('never changes, and ends when it expires or is revoked', async () => {
     const { body: made } = await create().expect(201);
     const before = await read(made.url).expect(200);
+    expect(before.body).not.toHaveProperty('comment');
     await http({ url: fleet.urls.boost! }, { key: ADMIN_KEY }).get('/campaigns').expect(200);
     expect((await read(made.url).expect(200)).body).toEqual(before.body);
     await fleet.page(cookie).delete(`/api/reports/${made.id}`).expect(204, '');

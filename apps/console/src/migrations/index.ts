@@ -11,6 +11,7 @@ import { NameLinkJobs1767225799000 } from './1767225799000-name-link-jobs.js';
 import { ViewAccounts1767225798000 } from './1767225798000-view-accounts.js';
 import { FindAuditEntriesByObject1767225797000 } from './1767225797000-find-audit-entries-by-object.js';
 import { FindAuditEntriesByOwner1767225803000 } from './1767225803000-find-audit-entries-by-owner.js';
+import { FindLinkJobsThatNeedAttention1767225804000 } from './1767225804000-find-link-jobs-that-need-attention.js';
 
 export const migrations: MigrationClass[] = [
   CreateSessions1767225700000,
@@ -25,4 +26,5 @@ export const migrations: MigrationClass[] = [
   NameLinkJobs1767225799000,
   CreateSavedQuestions1767225802000,
   FindAuditEntriesByOwner1767225803000,
+  FindLinkJobsThatNeedAttention1767225804000,
 ];

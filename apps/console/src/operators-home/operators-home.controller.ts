@@ -3,7 +3,10 @@ import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Roles } from '@perkway/auth';
 import { COUNT_TRAFFIC, LIST_WEBHOOK_STATES, type WebhookState } from '@perkway/domain';
 import { CallerIdPipe, RpcClient } from '@perkway/platform';
-import { OperatorsHomeDto, WebhookStateDto } from './operators-home.dto.js';
+import { DataSource } from 'typeorm';
+import { LinkJobThatNeedsAttentionDto, OperatorsHomeDto, WebhookStateDto } from './operators-home.dto.js';
+
+type LinkJobRow = Omit<LinkJobThatNeedsAttentionDto, 'created_at'> & { created_at: Date };
 
 const timeOf = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
 
@@ -31,18 +34,28 @@ const toDto = ({
 @Roles('ADMIN')
 @Controller('api')
 export class OperatorsHomeController {
-  constructor(private readonly rpc: RpcClient) {}
+  constructor(
+    private readonly rpc: RpcClient,
+    private readonly dataSource: DataSource,
+  ) {}
 
   @Get('operators-home')
   @Header('cache-control', 'no-store')
   @ApiOperation({
-    summary: 'Compare the traffic of all accounts with the week before, and list webhooks that fail',
+    summary:
+      'Compare the traffic of all accounts with the week before, and list webhooks that fail and link jobs that need attention',
   })
   @ApiOkResponse({ description: 'The present state', type: OperatorsHomeDto })
   async getOperatorsHome(): Promise<OperatorsHomeDto> {
-    const [{ from, to, dayTo, accounts }, { webhooks, hasEnabled = true }] = await Promise.all([
+    const [{ from, to, dayTo, accounts }, { webhooks, hasEnabled = true }, linkJobs] = await Promise.all([
       this.rpc.request(COUNT_TRAFFIC, {}),
       this.rpc.request(LIST_WEBHOOK_STATES, {}),
+      this.dataSource.query<LinkJobRow[]>(
+        // An approval lapses after as many days.
+        `select account_id, id, name, state, refused as code, total, created_at from link_jobs
+         where state in ('failed', 'awaiting_approval') and created_at > now() - interval '7 days'
+         order by created_at desc limit 200`,
+      ),
     ]);
     return {
       from: timeOf(from)!,
@@ -60,6 +73,7 @@ export class OperatorsHomeController {
       ),
       webhooks: webhooks.map(toDto),
       has_webhooks: hasEnabled,
+      link_jobs: linkJobs.map((job) => ({ ...job, created_at: job.created_at.toISOString() })),
     };
   }
 

@@ -59,6 +59,29 @@ export class WebhookStateDto {
   pending: number;
 }
 
+@ApiSchema({ name: 'LinkJobThatNeedsAttention' })
+export class LinkJobThatNeedsAttentionDto {
+  @ApiProperty({ example: 'ostervale-bank' })
+  account_id: string;
+  @ApiProperty({ format: 'uuid', example: '0b0cdd5e-58b1-4f0c-9d9b-0d6a5fbb5a3c' })
+  id: string;
+  @ApiProperty({ type: String, nullable: true, example: 'Spring mailing' })
+  name: string | null;
+  @ApiProperty({ enum: ['failed', 'awaiting_approval'], example: 'failed' })
+  state: 'failed' | 'awaiting_approval';
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'Error code of a failed job',
+    example: 'LIMIT_REACHED',
+  })
+  code: string | null;
+  @ApiProperty({ type: 'integer', description: 'Links', example: 200 })
+  total: number;
+  @ApiProperty({ format: 'date-time', example: '2026-11-20T16:02:00.000Z' })
+  created_at: string;
+}
+
 @ApiSchema({ name: 'OperatorsHome' })
 export class OperatorsHomeDto {
   @ApiProperty({
@@ -85,4 +108,9 @@ export class OperatorsHomeDto {
   webhooks: WebhookStateDto[];
   @ApiProperty({ description: 'Whether any webhook is enabled', example: true })
   has_webhooks: boolean;
+  @ApiProperty({
+    type: [LinkJobThatNeedsAttentionDto],
+    description: 'Those of the last seven days that failed or wait for an approval, newest first, up to 200',
+  })
+  link_jobs: LinkJobThatNeedsAttentionDto[];
 }

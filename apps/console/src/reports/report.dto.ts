@@ -1,11 +1,13 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import { IsText } from '@perkway/platform';
+import { IsOmittable, IsText } from '@perkway/platform';
 import { Type } from 'class-transformer';
 import { IsDefined, IsISO8601, Matches, ValidateNested } from 'class-validator';
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
+const MAX_COMMENT = 2_000;
 const MESSAGE = { message: '$property must be a day as YYYY-MM-DD' };
+const COMMENT = 'The second mailing had the weekend first.';
 /** Accepts only days that exist. */
 const IsDay = () => applyDecorators(IsISO8601({ strict: true }, MESSAGE), Matches(DAY, MESSAGE));
 
@@ -37,6 +39,10 @@ export class CreateReportDto {
   @ApiProperty({ example: 'Spring travel, October' })
   @IsText(1, 200)
   title: string;
+  @ApiProperty({ description: 'For the readers, in the words of the sender', example: COMMENT })
+  @IsOmittable()
+  @IsText(1, MAX_COMMENT)
+  comment?: string | null;
   @ApiProperty({ format: 'date-time', example: '2027-01-31T00:00:00.000Z' })
   @IsISO8601({ strict: true })
   expiresAt: string;
@@ -127,6 +133,8 @@ export interface StepDto {
 export class FrozenReportDto {
   @ApiProperty({ example: 'Spring travel, October' })
   title: string;
+  @ApiProperty({ required: false, description: 'Omitted if the sender wrote none', example: COMMENT })
+  comment?: string;
   @ApiProperty({ example: 'Ostervale Bank' })
   account_name: string;
   @ApiProperty({ example: 'ostervale-spring-travel' })

@@ -53,6 +53,7 @@ export class ReportsService {
     const campaignName = await this.figures.nameOf(session, campaignId);
     const frozen: FrozenReportDto = {
       title,
+      ...(body.comment && { comment: body.comment }),
       account_name: session.accountName,
       campaign_id: campaignId,
       campaign_name: campaignName,

@@ -327,6 +327,7 @@ describe('a marketing manager', () => {
     const today = new Date().toISOString().slice(0, 10);
     await stage.goto(page, `/campaigns/${stage.mine.campaign}?from=${today}&to=${today}`);
     await button(page, 'Freeze as a report').click();
+    await page.getByLabel('Comment').fill('Two mailings.\nThe second had the weekend first.');
     await button(page, 'Freeze').click();
     const address = await page.locator('[data-secret]').innerText();
     await button(page, 'Close').click();
@@ -338,6 +339,7 @@ describe('a marketing manager', () => {
     // The six of the stage, and those of the 200 links above.
     expect(await reader.innerText('main')).toContain('3 of 206 journeys clicked');
     expect(await reader.innerText('main')).not.toMatch(/journey-\d/);
+    await reader.getByText('The second had the weekend first.').waitFor();
     await screenshot(reader, 'report');
     await reader.emulateMedia({ media: 'print' });
     await screenshot(reader, 'report-printed');
@@ -918,7 +920,7 @@ async function anAccountWithLinks(cards: number, links: number) {
       .expect(201);
     linkId = made.body.id;
   }
-  return { account, linkId };
+  return { account, key, pool, linkId };
 }
 
 describe('an operator', () => {
@@ -938,12 +940,10 @@ describe('an operator', () => {
     await button(page, 'Save').click();
     await notice(page, 'Saved');
     await page.getByRole('tab', { name: 'History' }).click();
-    // All its entries have the present name, but only the newest has it among the differences.
-    const changed = page
-      .getByRole('row', { name: 'Changed category Outdoors and sea' })
-      .filter({ has: page.locator('ins', { hasText: 'Outdoors and sea' }) })
-      .first();
-    // The history of an object shows them at once.
+    // Its entries have the name that it had then.
+    await page.getByRole('row', { name: /Created category Outdoors PUT/ }).waitFor();
+    const changed = page.getByRole('row', { name: 'Changed category Outdoors and sea' }).first();
+    // The history of an object shows the differences at once.
     await changed.locator('.differences').getByText('Outdoors and sea').waitFor();
     await screenshot(page, 'history');
 
@@ -1081,6 +1081,16 @@ describe('an operator', () => {
   it('sees what needs attention, and views the console of an account without changing it', async () => {
     const { account } = stage.mine;
     const [silent, quiet] = [await aSilentAccount(), (await anAccountWithLinks(8, 5)).account];
+    const short = await anAccountWithLinks(1, 0);
+    const theirs = await stage.window();
+    const client = await stage.signIn(theirs, short.key, '/gift-cards');
+    await button(client, 'Make many links').click();
+    await dialog(client).getByLabel('Name').fill('Too many');
+    await dialog(client).getByLabel('How many').fill('2');
+    await button(client, 'Continue').click();
+    await button(client, 'Make links').click();
+    await client.waitForSelector('[data-job="failed"]');
+    await theirs.close();
     const page = await stage.signIn(context, ADMIN_KEY);
     await page.getByRole('heading', { level: 1, name: 'Operations' }).waitFor();
     let alarms: string[] = [];
@@ -1097,7 +1107,8 @@ describe('an operator', () => {
     const [, second, ...others] = alarms;
     expect(second).toMatch(new RegExp(`^Critical .*${silent} has no more events$`));
     for (const alarm of [
-      /^Critical (\d+ card values have run out or last|Quiet voucher, €25, FR \(Name of \S+\): run out, or lasts) under 3 days$/,
+      /^Critical \d+ card values have run out or last under 3 days$/,
+      /^Warning \d+ link jobs? failed (the first )?since \d+ \w+ \d{4}, \d\d:\d\d$/,
       /^Warning 2 webhooks fail the first since \d+ \w+ \d{4}, \d\d:\d\d$/,
       /^Warning 2 webhooks were disabled by Perkway the first since \d+ \w+ \d{4}, \d\d:\d\d$/,
     ])
@@ -1132,7 +1143,18 @@ describe('an operator', () => {
         expect.stringMatching(`former Name of ${account} Disabled .* 410 Gone`),
       ]),
     );
+    expect(await rowsOf(page, 'Link jobs')).toContainEqual(
+      expect.stringMatching(
+        `Too many Name of ${short.account} Failed NO_AVAILABLE_CARDS 2 .* View as client`,
+      ),
+    );
     await screenshot(page, 'operations');
+    await page.getByRole('button', { name: `View as client: ${account}, crm` }).click();
+    await page.getByRole('heading', { level: 1, name: 'crm' }).waitFor();
+    await page.getByText(`as the people of Name of ${account} do`).waitFor();
+    await button(page, 'Stop viewing').click();
+    await page.getByRole('heading', { level: 1, name: account }).waitFor();
+    await stage.goto(page, '/home');
     await page.getByRole('button', { name: `View as client: Name of ${account}` }).click();
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
     await page.getByText(`as the people of Name of ${account} do`).waitFor();
@@ -1197,6 +1219,7 @@ describe('an operator', () => {
     const alarms = async () => (await page.locator('.alarms').innerText()).replaceAll(/\s+/g, ' ');
     expect(await alarms()).toContain('Critical 2 card values have run out or last under 3 days');
     expect(await alarms()).toContain('Warning 2 card values are low');
+    expect(await alarms()).toContain('Warning Single-use codes of Codes: 5 days left');
     expect(await alarms()).toContain('Warning An erasure has not finished for over an hour');
     expect(await alarms()).toMatch(
       new RegExp(`Critical .*${theirs} has no more events since \\d+ \\w+ \\d{4}, \\d\\d:00`),
@@ -1293,9 +1316,9 @@ describe('an operator', () => {
     await page.getByRole('table', { name: 'Webhooks' }).waitFor();
     const webhooks = await rowsOf(page, 'Webhooks');
     for (const state of [
-      /^orders http:\S+ Works 0$/,
+      /^orders http:\S+ Works 0 View as client$/,
       /^crm http:\S+ Fails since /,
-      /^former http:\S+ Disabled .* 410 Gone 0$/,
+      /^former http:\S+ Disabled .* 410 Gone 0 View as client$/,
     ])
       expect(webhooks).toContainEqual(expect.stringMatching(state));
     // Its state comes before the form.
@@ -1558,7 +1581,7 @@ describe('an operator', () => {
     await screenshot(page, 'erase-found');
     await button(page, 'Erase the journey…').click();
     const confirm = page.getByRole('alertdialog');
-    await confirm.getByText('The journey journey-5').waitFor();
+    await confirm.getByText('journey-5 as journey').waitFor();
     await button(page, 'Erase').click();
     await confirm.waitFor({ state: 'detached' });
     // The links app does not run in this test, so the receipt says that it waits for it.
@@ -1580,6 +1603,16 @@ describe('an operator', () => {
     await page.getByText('Rows of link jobs: 1').waitFor();
     expect(await violations(page)).toEqual([]);
     await screenshot(page, 'erased');
+    await page.getByLabel('Known as').selectOption('');
+    await page.getByLabel('Id', { exact: true }).fill('customer-8');
+    await button(page, 'Find').click();
+    await button(page, 'Erase both…').click();
+    await confirm.getByText('customer-8 as journey and customer').waitFor();
+    await button(page, 'Erase').click();
+    await confirm.waitFor({ state: 'detached' });
+    const kinds = page.getByRole('table', { name: 'Receipts' }).getByRole('row');
+    await waitFor(async () => expect(await kinds.count()).toBe(4), 'a receipt of each kind');
+    expect((await kinds.allInnerTexts()).join()).toMatch(/Customer[^]*Journey/);
   }, 120_000);
 });
 

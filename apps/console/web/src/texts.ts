@@ -1131,6 +1131,7 @@ export const texts = {
     remove: (condition: string) => `Remove the filter ${condition}`,
     conditions: 'Filters',
     questions: 'Questions to start with',
+    question: 'The question, and saved ones',
     suggested: {
       best: 'Which perks are clicked most?',
       least: 'Which perks are clicked least?',
@@ -1279,8 +1280,12 @@ export const texts = {
     quiet: 'Nothing needs attention.',
     severities: { critical: 'Critical', warning: 'Warning' },
     beganAt: (when: string, count: number) => `${pluralOf(count, 'since', 'the first since')} ${when}`,
-    urgentOne: (name: string) => `${name}: run out, or lasts under ${URGENT_STOCK_DAYS} days`,
-    lowOne: (name: string) => `${name}: low`,
+    lowOne: (name: string, { available, days_left }: { available: number; days_left: number | null }) => {
+      if (available === 0) return `${name}: none left`;
+      if (days_left === null) return `${name}: low`;
+      const days = days_left === 0 ? 'under a day' : `${days_left} ${pluralOf(days_left, 'day', 'days')}`;
+      return `${name}: ${days} left`;
+    },
     codesOf: (perk: string) => `single-use codes of ${perk}`,
     stock: (count: number) => `${count} card values are low`,
     urgentStock: (count: number) =>
@@ -1323,6 +1328,18 @@ export const texts = {
     failingNote: 'Enabled webhooks whose last attempts failed, and those that Perkway disabled.',
     noFailing: 'No enabled webhook fails.',
     noWebhooks: 'No account has an enabled webhook.',
+    linkJobs: {
+      failed: (count: number) => `${count} link ${pluralOf(count, 'job', 'jobs')} failed`,
+      awaiting_approval: (count: number) =>
+        `${count} link ${pluralOf(count, 'job waits', 'jobs wait')} for an approval`,
+    },
+    jobs: 'Link jobs',
+    jobsNote: 'Those of the last seven days that failed or wait for an approval by a person of the account.',
+    noJobs: 'No link job failed or waits for an approval.',
+    job: 'Link job',
+    jobStates: { failed: 'Failed', awaiting_approval: 'Waits for an approval' },
+    links: 'Links',
+    started: 'Started',
     webhook: 'Webhook',
     state: 'State',
     since: (when: string) => `Fails since ${when}`,
@@ -1407,10 +1424,13 @@ export const texts = {
       'The journey gets a random id and loses its attributes and references. It still counts as one. Its links keep working: to stop an unopened link, cancel it before.',
     customerGoes:
       'The id is removed from links, link jobs, coupon codes and attributes. The person keeps the code, and counts as a new customer from then on. Links keep working: to stop an unopened link, cancel it before.',
+    both: 'The id as journey and as customer',
+    bothNote: 'For systems that use one id as both. Each erasure has its own receipt.',
+    eraseBoth: 'Erase both…',
     confirm: 'Erase…',
     confirmTitle: 'Erase this person?',
     confirmText: (kind: string, id: string, account: string) =>
-      `The ${kind} ${id} of ${account} is erased in every app. This cannot be undone.`,
+      `${id} as ${kind} of ${account} is erased in every app. This cannot be undone.`,
     action: 'Erase',
     requested: 'The erasure has begun.',
     receipts: 'Receipts',
@@ -1802,6 +1822,7 @@ export const texts = {
     outcome: 'Outcome',
     created: 'Created',
     changed: 'Changed',
+    attempt: (words: string) => `Attempt: ${words}`,
     anyOutcome: 'Any outcome',
     outcomes: { done: 'Done', rejected: 'Rejected', unknown: 'Unknown' },
     kind: 'Kind',
@@ -1906,6 +1927,8 @@ export const texts = {
     freezeTitle: 'Freeze as a report',
     freezeText: (from: string, to: string) =>
       `The current figures of ${from} to ${to}. Anyone with the URL can read the report without signing in, until its last day or until you revoke it.`,
+    comment: 'Comment',
+    commentHint: 'What the readers should know beside the figures. Optional.',
     until: 'Readable until',
     freeze: 'Freeze',
     madeTitle: 'The report is ready',

@@ -3,15 +3,23 @@ import { useSigning } from '../api/session';
 import { texts } from '../texts';
 import { useNotices } from './notices';
 
-/** Shows the console of an account to an operator. @param name distinguishes several buttons for screen readers */
-export function ViewAsClient({ id, name }: { id: string; name?: string }) {
+interface Props {
+  id: string;
+  /** Distinguishes several buttons for screen readers. */
+  name?: string;
+  /** The path of the screen to begin with. */
+  to?: string;
+}
+
+/** Shows the console of an account to an operator. */
+export function ViewAsClient({ id, name, to = '/' }: Props) {
   const { view } = useSigning();
   const { say } = useNotices();
   const navigate = useNavigate();
   const open = async () => {
     try {
       await view(id);
-      await navigate('/');
+      await navigate(to);
     } catch (error) {
       say((error as Error).message, 'bad');
     }

@@ -4,11 +4,23 @@ import { useState } from 'react';
 import { Link } from 'react-router';
 import { get, type Page } from '../api/http';
 import { usePerks } from '../api/perks-by-id';
-import { ACCOUNTS, CAMPAIGNS, CATEGORIES, COLLECTIONS, LIMITS, pathOf, PERKS, POOLS } from '../api/managed';
+import {
+  ACCOUNTS,
+  CAMPAIGNS,
+  CATEGORIES,
+  COLLECTIONS,
+  LIMITS,
+  pathOf,
+  PERKS,
+  POOLS,
+  useAll,
+} from '../api/managed';
+import { poolName, usePools } from '../api/pools';
 import { useSession } from '../api/session';
 import type { AuditEntry, AuditQuery, Session } from '../api/types';
 import { actionOf, runsOf } from '../audit-runs';
 import { formatMomentToSecond, formatNumber } from '../format';
+import { useAccountNames } from '../parts/account-field';
 import { Differences } from '../parts/differences';
 import { Empty } from '../parts/loaded';
 import { Pages } from '../parts/pages';
@@ -42,12 +54,16 @@ function wordsOf(entry: AuditEntry, names: ReadonlyMap<string, string>): Words |
   const call = `${action} ${path.replaceAll('%40', '@')}`;
   const [pattern, sentence] = t.done.find(([known]) => known.test(call)) ?? [];
   if (!pattern) return undefined;
-  const [, id] = MANAGED.exec(path) ?? [];
-  const name = id && names.get(id);
+  const [matched, id] = NAMED.exec(path) ?? [];
+  // A renamed object is called what it was called then.
+  const name =
+    (id && path.endsWith(matched!) && nameIn(entry.after ?? entry.before)) || (id && names.get(id));
   const text =
     action === 'PUT' ? sentence!.replace(/^Saved/, isNew(entry) ? t.created : t.changed) : sentence!;
   const done = call.replace(pattern, name ? text.replace('$1', () => name.replaceAll('$', '$$$$')) : text);
-  return { sentence: done, action: actionOf(text, done) };
+  const isRejected = (entry.status ?? 0) >= 400;
+  const asTried = (words: string) => (isRejected ? t.attempt(words) : words);
+  return { sentence: asTried(done), action: asTried(actionOf(text, done)) };
 }
 
 const KINDS = [ACCOUNTS, CAMPAIGNS, CATEGORIES, COLLECTIONS, LIMITS, PERKS, POOLS];
@@ -66,12 +82,13 @@ function screenOf(entry: AuditEntry, session: Session): string | undefined {
   return kind && session.role === 'ADMIN' ? `${kind.path}/${id}` : undefined;
 }
 
-const MANAGED = /\/admin\/[^/]+\/([^/]+)/;
+/** The id of a managed resource or of a pool in a path. */
+const NAMED = /\/(?:admin\/[^/]+|pool)\/([^/]+)/;
 /** The latest names of managed resources in these entries, newest first, by id. */
 function namesIn(entries: AuditEntry[]): Map<string, string> {
   const names = new Map<string, string>();
   for (const { path, before, after } of entries) {
-    const [matched, id] = MANAGED.exec(path) ?? [];
+    const [matched, id] = NAMED.exec(path) ?? [];
     const name = nameIn(after) ?? nameIn(before);
     if (id && name && path.endsWith(matched!) && !names.has(id)) names.set(id, name);
   }
@@ -98,14 +115,18 @@ export function AuditEntries({ caption, filters }: { caption: string; filters: A
   const loaded = log.data?.pages.flatMap(({ data }) => data) ?? [];
   const names = namesIn(loaded);
   // A load of codes has no states, so its entries lack the title of the perk.
+  const isOperator = session.role === 'ADMIN';
   const perks = usePerks(
-    session.role === 'ADMIN'
+    isOperator
       ? loaded
           .flatMap(({ path }) => /\/admin\/perks\/([^/]+)\//.exec(path)?.[1] ?? [])
           .filter((id) => !names.has(id))
       : [],
   );
   for (const [id, { title }] of perks) names.set(id, title);
+  const [own, all] = [usePools().data, useAll(POOLS, isOperator).data];
+  for (const pool of all ?? own ?? []) names.set(pool.id, poolName(pool));
+  const accountName = useAccountNames(isOperator);
   /** Ids of the newest entries of runs that are open. */
   const [opened, setOpened] = useState<readonly string[]>([]);
   // An object's own entries show what changed in each.
@@ -148,8 +169,8 @@ export function AuditEntries({ caption, filters }: { caption: string; filters: A
                       {person ?? t.byKey(actor)}
                       <br />
                       <span className="hint">
-                        {session.role === 'ADMIN' ? (
-                          <Link to={pathOf(ACCOUNTS, account_id)}>{account_id}</Link>
+                        {isOperator ? (
+                          <Link to={pathOf(ACCOUNTS, account_id)}>{accountName(account_id)}</Link>
                         ) : (
                           account_id
                         )}

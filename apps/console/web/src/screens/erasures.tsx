@@ -7,6 +7,7 @@ import type { DataOfPerson, Erasure } from '../api/types';
 import { formatList, formatMoment, formatNumber } from '../format';
 import { useAccountName } from '../parts/account-field';
 import { AuditLogLink } from '../parts/audit-log-link';
+import { CopyButton } from '../parts/copy-button';
 import { Confirm } from '../parts/dialog';
 import { SelectField, TextField } from '../parts/fields';
 import { Loaded } from '../parts/loaded';
@@ -78,23 +79,29 @@ export default function Erasures() {
           }}
         />
       ))}
+      {asked.kinds.length > 1 && (
+        <EraseAll
+          {...{ accountId, account, ...asked }}
+          onErased={() => {
+            setAsked({ kinds: [], id: '' });
+            setId('');
+          }}
+        />
+      )}
       <Receipts accountId={accountId} />
     </Screen>
   );
 }
 
-interface FoundProps {
+interface ErasureProps {
   accountId: string;
   /** Its name. */
   account: string;
-  kind: Kind;
   id: string;
   onErased: () => void;
 }
 
-function Found({ accountId, account, kind, id, onErased }: FoundProps) {
-  const client = useQueryClient();
-  const { say } = useNotices();
+function Found({ accountId, account, kind, id, onErased }: ErasureProps & { kind: Kind }) {
   const [isConfirming, setConfirming] = useState(false);
   const found = useQuery({
     queryKey: ['person', accountId, kind, id],
@@ -137,20 +144,56 @@ function Found({ accountId, account, kind, id, onErased }: FoundProps) {
           )
         }
       </Loaded>
-      <Confirm
-        title={t.confirmTitle}
-        text={t.confirmText(t.kinds[kind].toLowerCase(), id, account)}
-        action={t.action}
+      <ConfirmErasure
+        {...{ accountId, account, id, onErased }}
+        kinds={[kind]}
         isOpen={isConfirming}
         onClose={() => setConfirming(false)}
-        onConfirm={async () => {
-          await responseOf(perkway.token.requestErasure({ accountId, [kind]: id }));
-          say(t.requested);
-          await client.invalidateQueries({ queryKey: ['erasures', accountId] });
-          onErased();
-        }}
       />
     </Card>
+  );
+}
+
+/** Erases the person as customer and as journey, for ids that are used as both. */
+function EraseAll(props: ErasureProps & { kinds: Kind[] }) {
+  const [isConfirming, setConfirming] = useState(false);
+  return (
+    <Card
+      title={t.both}
+      note={t.bothNote}
+      actions={
+        <button type="button" className="button danger" onClick={() => setConfirming(true)}>
+          {t.eraseBoth}
+        </button>
+      }
+    >
+      <ConfirmErasure {...props} isOpen={isConfirming} onClose={() => setConfirming(false)} />
+    </Card>
+  );
+}
+
+interface ConfirmProps extends ErasureProps {
+  kinds: Kind[];
+  isOpen: boolean;
+  onClose: () => void;
+}
+
+function ConfirmErasure({ accountId, account, kinds, id, onErased, ...dialog }: ConfirmProps) {
+  const client = useQueryClient();
+  const { say } = useNotices();
+  return (
+    <Confirm
+      title={t.confirmTitle}
+      text={t.confirmText(formatList(kinds.map((kind) => t.kinds[kind].toLowerCase())), id, account)}
+      action={t.action}
+      {...dialog}
+      onConfirm={async () => {
+        for (const kind of kinds) await responseOf(perkway.token.requestErasure({ accountId, [kind]: id }));
+        say(t.requested);
+        await client.invalidateQueries({ queryKey: ['erasures', accountId] });
+        onErased();
+      }}
+    />
   );
 }
 
@@ -183,7 +226,15 @@ function Receipts({ accountId }: { accountId: string }) {
             rows={list}
             keyOf={({ id }) => id}
             columns={[
-              { name: t.receipt, isHead: true, cell: ({ id }) => <code>{id}</code> },
+              {
+                name: t.receipt,
+                isHead: true,
+                cell: ({ id }) => (
+                  <>
+                    <code>{id}</code> <CopyButton text={id} of={t.receipt} />
+                  </>
+                ),
+              },
               { name: t.kind, cell: ({ kind }) => t.kinds[kind] },
               { name: t.requestedAt, cell: ({ requested_at }) => formatMoment(requested_at) },
               {

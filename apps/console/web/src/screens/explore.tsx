@@ -177,6 +177,7 @@ const shortOf = (member: string) => member.slice(member.indexOf('.') + 1);
 
 function Question({ cubes, first }: { cubes: Cube[]; first: Record<string, string> }) {
   const { range } = useRange();
+  const [isWide] = useState(() => matchMedia('(min-width: 75rem)').matches);
   const question = useQuestion(cubes, first);
   const { cube, measures, dimensions, set } = question;
   if (!cube) return null;
@@ -242,107 +243,111 @@ function Question({ cubes, first }: { cubes: Cube[]; first: Record<string, strin
     <>
       <Suggestions />
       <div className="explore">
-        <div>
-          <Card>
-            <div className="form">
-              <SelectField
-                label={t.cube}
-                value={cube.name}
-                options={cubes.map(({ name, title }) => ({ value: name, label: t.cubes[name] ?? title }))}
-                onValue={(name) =>
-                  set({
-                    cube: name,
-                    measures: null,
-                    dimensions: null,
-                    filter: null,
-                    value: null,
-                    where: null,
-                  })
-                }
-              />
-              <SelectField
-                label={t.steps}
-                value={question.steps}
-                options={Object.entries(t.granularities).map(([value, label]) => ({ value, label }))}
-                onValue={(steps) => set({ steps })}
-              />
-              <SelectField
-                label={t.filter}
-                value={question.filter}
-                options={[
-                  { value: '', label: t.noFilter },
-                  ...own.map(({ name, shortTitle }) => ({ value: shortOf(name), label: shortTitle })),
-                ]}
-                onValue={(filter) => set({ filter: filter || null, value: null })}
-              />
-              {question.filter && (
-                <>
-                  <SelectField
-                    label={t.operator}
-                    value={question.operator}
-                    options={Object.entries(t.operators).map(([value, label]) => ({ value, label }))}
-                    onValue={(operator) => set({ operator })}
-                  />
-                  {needsValue && (
-                    <TextField
-                      label={t.value}
-                      value={question.value}
-                      onValue={(value) => question.type({ value })}
-                    />
-                  )}
-                </>
-              )}
-              <fieldset className="wide">
-                <legend>{t.measures}</legend>
-                <div className="checks">
-                  {cube.measures.map(({ name, shortTitle }) => (
-                    <CheckField
-                      key={name}
-                      label={helpOf(name) ? `${shortTitle}: ${helpOf(name)}` : shortTitle}
-                      checked={measures.includes(shortOf(name))}
-                      onValue={(on) => toggle('measures', shortOf(name), on)}
-                    />
-                  ))}
-                </div>
-              </fieldset>
-              <fieldset className="wide">
-                <legend>{t.dimensions}</legend>
-                {checksOf(own.filter(({ name }) => !DETAIL.test(name)))}
-                <details open={dimensions.some((member) => DETAIL.test(full(member))) || undefined}>
-                  <summary>{t.moreDimensions}</summary>
-                  {checksOf(own.filter(({ name }) => DETAIL.test(name)))}
-                </details>
-              </fieldset>
-              {question.where.length > 0 && (
-                <ul className="wide actions" aria-label={t.conditions}>
-                  {question.where.map((condition) => {
-                    const text = t.where(titleOf(full(condition.member)), condition.value ?? t.noValue);
-                    const others = question.where.filter((one) => one !== condition);
-                    return (
-                      <li key={writeCondition(condition)}>
-                        <Link
-                          className="button small"
-                          aria-label={t.remove(text)}
-                          to={question.linkTo({ where: others.map(writeCondition) })}
-                        >
-                          {text} ×
-                        </Link>
-                      </li>
-                    );
-                  })}
-                </ul>
-              )}
-              {cube.segments.length > 0 && (
-                <CheckField
-                  label={t.peopleOnly}
-                  checked={question.people}
-                  onValue={(on) => set({ people: on ? 'yes' : null })}
+        {/* Above the result where both do not fit side by side, so closed there. */}
+        <details open={isWide || undefined}>
+          <summary>{t.question}</summary>
+          <div className="stack">
+            <Card>
+              <div className="form">
+                <SelectField
+                  label={t.cube}
+                  value={cube.name}
+                  options={cubes.map(({ name, title }) => ({ value: name, label: t.cubes[name] ?? title }))}
+                  onValue={(name) =>
+                    set({
+                      cube: name,
+                      measures: null,
+                      dimensions: null,
+                      filter: null,
+                      value: null,
+                      where: null,
+                    })
+                  }
                 />
-              )}
-            </div>
-          </Card>
-          <SavedQuestions cube={cube.name} params={question.params} />
-        </div>
+                <SelectField
+                  label={t.steps}
+                  value={question.steps}
+                  options={Object.entries(t.granularities).map(([value, label]) => ({ value, label }))}
+                  onValue={(steps) => set({ steps })}
+                />
+                <SelectField
+                  label={t.filter}
+                  value={question.filter}
+                  options={[
+                    { value: '', label: t.noFilter },
+                    ...own.map(({ name, shortTitle }) => ({ value: shortOf(name), label: shortTitle })),
+                  ]}
+                  onValue={(filter) => set({ filter: filter || null, value: null })}
+                />
+                {question.filter && (
+                  <>
+                    <SelectField
+                      label={t.operator}
+                      value={question.operator}
+                      options={Object.entries(t.operators).map(([value, label]) => ({ value, label }))}
+                      onValue={(operator) => set({ operator })}
+                    />
+                    {needsValue && (
+                      <TextField
+                        label={t.value}
+                        value={question.value}
+                        onValue={(value) => question.type({ value })}
+                      />
+                    )}
+                  </>
+                )}
+                <fieldset className="wide">
+                  <legend>{t.measures}</legend>
+                  <div className="checks">
+                    {cube.measures.map(({ name, shortTitle }) => (
+                      <CheckField
+                        key={name}
+                        label={helpOf(name) ? `${shortTitle}: ${helpOf(name)}` : shortTitle}
+                        checked={measures.includes(shortOf(name))}
+                        onValue={(on) => toggle('measures', shortOf(name), on)}
+                      />
+                    ))}
+                  </div>
+                </fieldset>
+                <fieldset className="wide">
+                  <legend>{t.dimensions}</legend>
+                  {checksOf(own.filter(({ name }) => !DETAIL.test(name)))}
+                  <details open={dimensions.some((member) => DETAIL.test(full(member))) || undefined}>
+                    <summary>{t.moreDimensions}</summary>
+                    {checksOf(own.filter(({ name }) => DETAIL.test(name)))}
+                  </details>
+                </fieldset>
+                {question.where.length > 0 && (
+                  <ul className="wide actions" aria-label={t.conditions}>
+                    {question.where.map((condition) => {
+                      const text = t.where(titleOf(full(condition.member)), condition.value ?? t.noValue);
+                      const others = question.where.filter((one) => one !== condition);
+                      return (
+                        <li key={writeCondition(condition)}>
+                          <Link
+                            className="button small"
+                            aria-label={t.remove(text)}
+                            to={question.linkTo({ where: others.map(writeCondition) })}
+                          >
+                            {text} ×
+                          </Link>
+                        </li>
+                      );
+                    })}
+                  </ul>
+                )}
+                {cube.segments.length > 0 && (
+                  <CheckField
+                    label={t.peopleOnly}
+                    checked={question.people}
+                    onValue={(on) => set({ people: on ? 'yes' : null })}
+                  />
+                )}
+              </div>
+            </Card>
+            <SavedQuestions cube={cube.name} params={question.params} />
+          </div>
+        </details>
         <div>
           {measures.length === 0 ? (
             <p>{t.pick}</p>

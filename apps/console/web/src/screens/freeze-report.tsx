@@ -6,7 +6,7 @@ import type { Campaign, MadeReport } from '../api/types';
 import { dayOf, daysAgo, type Range } from '../dates';
 import { formatLongDay } from '../format';
 import { Dialog, DialogForm } from '../parts/dialog';
-import { SelectField, TextField } from '../parts/fields';
+import { SelectField, TextArea, TextField } from '../parts/fields';
 import { RangeFields } from '../parts/range-picker';
 import { ShownOnce } from '../parts/shown-once';
 import { texts } from '../texts';
@@ -27,6 +27,7 @@ export default function FreezeReport({ campaign: given, range, onClose }: Props)
   const campaign = given ?? campaigns.data?.find(({ id }) => id === chosen) ?? campaigns.data?.[0];
   const [typed, setTitle] = useState<string | null>(null);
   const title = typed ?? (campaign ? t.defaultTitle(campaign.name) : '');
+  const [comment, setComment] = useState('');
   const [until, setUntil] = useState(daysAgo(-90));
   const [url, setUrl] = useState<string | null>(null);
   const [dates, setDates] = useState(range);
@@ -42,6 +43,7 @@ export default function FreezeReport({ campaign: given, range, onClose }: Props)
         campaignId: campaign.id,
         range: { from, to },
         title: title.trim(),
+        comment: comment.trim() || null,
         expiresAt: expires.toISOString(),
       },
     });
@@ -75,6 +77,14 @@ export default function FreezeReport({ campaign: given, range, onClose }: Props)
         </>
       )}
       <TextField label={t.name} required maxLength={200} value={title} onValue={setTitle} />
+      <TextArea
+        label={t.comment}
+        hint={t.commentHint}
+        className="wide"
+        maxLength={2000}
+        value={comment}
+        onValue={setComment}
+      />
       <TextField label={t.until} type="date" required min={daysAgo(0)} value={until} onValue={setUntil} />
     </DialogForm>
   );

@@ -33,7 +33,7 @@ async function valuesOf({ per, owner }: Limit, isOwn: boolean, signal: AbortSign
   const ofOwner = { owner, limit: LARGEST_PAGE };
   switch (per) {
     case 'account':
-      return [{ value: '', name: t.pers.account }];
+      return [{ value: '', name: owner }];
     case 'pool_id': {
       const pools = isOwn
         ? await responseOf(perkway.gift.getGiftCardPools({}, { signal }))

@@ -7,7 +7,7 @@ import { useOperatorsHome } from '../api/operators-home';
 import { allOf } from '../api/perkway';
 import { useSession } from '../api/session';
 import { runsOutIn, useLowStock, type StockRate } from '../api/stock';
-import type { CardStock, Health, LowCodes } from '../api/types';
+import type { CardStock, Health, LowCodes, OperatorsHome as Home } from '../api/types';
 import { isClearChange } from '../contributions';
 import {
   capitalized,
@@ -124,6 +124,15 @@ export default function OperatorsHome() {
       webhooks.filter(({ disabled_at }) => disabled_at !== null),
       ({ disabled_at }) => disabled_at,
     ),
+    ...(['failed', 'awaiting_approval'] as const).flatMap((state) =>
+      alarmOf(
+        'warning',
+        t.linkJobs[state],
+        '#link-jobs',
+        (home.data?.link_jobs ?? []).filter((job) => job.state === state),
+        ({ created_at }) => created_at,
+      ),
+    ),
   ].sort((one, other) => Number(one.severity === 'warning') - Number(other.severity === 'warning'));
 
   return (
@@ -192,9 +201,61 @@ export default function OperatorsHome() {
           )}
         </Loaded>
       </Card>
+      <Card id="link-jobs" title={t.jobs} note={t.jobsNote}>
+        <Loaded query={home} isEmpty={(data) => data.link_jobs.length === 0} empty={<p>{t.noJobs}</p>}>
+          {(data) => <LinkJobs jobs={data.link_jobs} nameOf={nameOf} />}
+        </Loaded>
+      </Card>
     </Screen>
   );
 }
+
+interface LinkJobsProps {
+  jobs: Home['link_jobs'];
+  nameOf: (account: string) => string;
+}
+
+const LinkJobs = ({ jobs, nameOf }: LinkJobsProps) => (
+  <Table
+    caption={t.jobs}
+    rows={jobs}
+    keyOf={({ id }) => id}
+    columns={[
+      {
+        name: t.job,
+        isHead: true,
+        cell: ({ id, name, account_id }) => (
+          <>
+            {name ?? id.slice(0, 8)}
+            <br />
+            <Link to={pathOf(ACCOUNTS, account_id)}>{nameOf(account_id)}</Link>
+          </>
+        ),
+      },
+      {
+        name: t.state,
+        cell: ({ state, code }) => (
+          <>
+            {t.jobStates[state]}
+            {code && <code className="hint"> {code}</code>}
+          </>
+        ),
+      },
+      { name: t.links, isNumber: true, cell: ({ total }) => formatNumber(total) },
+      { name: t.started, cell: ({ created_at }) => formatMoment(created_at) },
+      {
+        name: t.view,
+        cell: ({ account_id, id, name }) => (
+          <ViewAsClient
+            id={account_id}
+            name={`${account_id}, ${name ?? id.slice(0, 8)}`}
+            to={`/gift-cards#job-${id}`}
+          />
+        ),
+      },
+    ]}
+  />
+);
 
 interface Alarm extends Finding {
   to: string;
@@ -233,11 +294,11 @@ function stockAlarms<T extends StockRate>(
   const [urgent, later] = [true, false].map((is) =>
     ending.filter((stock) => runsOutIn(stock)! < URGENT_STOCK_DAYS === is),
   ) as [T[], T[]];
-  const named = (rows: T[], one: (name: string) => string, many: (count: number) => string) =>
-    rows.length === 1 ? () => one(nameOf(rows[0]!)) : many;
+  const named = (rows: T[], many: (count: number) => string) =>
+    rows.length === 1 ? () => t.lowOne(nameOf(rows[0]!), rows[0]!) : many;
   return [
-    ...alarmOf('critical', named(urgent, t.urgentOne, urgentText), '#low-stock', urgent),
-    ...alarmOf('warning', named(later, t.lowOne, text), '#low-stock', later),
+    ...alarmOf('critical', named(urgent, urgentText), '#low-stock', urgent),
+    ...alarmOf('warning', named(later, text), '#low-stock', later),
   ];
 }
 

@@ -69,7 +69,13 @@ function Pool({ id }: { id: string | null }) {
       }
       back={{ to: '/pools', label: texts.nav.pools }}
     >
-      {isStored && <Stock poolId={id} />}
+      {isStored && (
+        <>
+          <Stock poolId={id} />
+          <CardLoads poolId={id} />
+          <Withdrawals poolId={id} />
+        </>
+      )}
       <ResourceEditor<StoredPool, Draft, PutPool>
         kind={POOLS}
         id={id}
@@ -164,12 +170,6 @@ function Pool({ id }: { id: string | null }) {
         onSaved={(saved) => id === null && void navigate(`/pools/${encodeURIComponent(saved)}`)}
         onDeleted={() => void navigate('/pools')}
       />
-      {isStored && (
-        <>
-          <CardLoads poolId={id} />
-          <Withdrawals poolId={id} />
-        </>
-      )}
     </Screen>
   );
 }

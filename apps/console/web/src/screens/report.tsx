@@ -92,6 +92,7 @@ function Frozen({ report }: { report: FrozenReport }) {
           {t.print}
         </button>
       </header>
+      {report.comment && <p className="comment">{report.comment}</p>}
       <p className="headline">
         {journeys > 0 ? <Outcome {...{ journeys, clickers, converters }} /> : c.nothing}
       </p>

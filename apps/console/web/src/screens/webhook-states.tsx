@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import type { WebhookState } from '../api/types';
 import { formatMoment, formatNumber } from '../format';
 import { Table } from '../parts/table';
+import { ViewAsClient } from '../parts/view-as-client';
 import { texts } from '../texts';
 
 const t = texts.operatorsHome;
@@ -19,7 +20,7 @@ interface Props {
   about: (webhook: WebhookState) => ReactNode;
 }
 
-/** Says which webhooks work. Their owners manage them. */
+/** Says which webhooks work. Their owners manage them; operators see their deliveries as the client does. */
 export const WebhookStates = ({ caption, webhooks, about }: Props) => (
   <Table
     caption={caption}
@@ -47,6 +48,16 @@ export const WebhookStates = ({ caption, webhooks, about }: Props) => (
         ),
       },
       { name: t.pending, isNumber: true, cell: ({ pending }) => formatNumber(pending) },
+      {
+        name: t.view,
+        cell: ({ account_id, id }) => (
+          <ViewAsClient
+            id={account_id}
+            name={`${account_id}, ${id}`}
+            to={`/integration/webhooks/${encodeURIComponent(id)}`}
+          />
+        ),
+      },
     ]}
   />
 );

@@ -1,5 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
+import { saveCsv } from '../api/csv';
 import { ApiError } from '../api/http';
 import { perkway, responseOf } from '../api/perkway';
 import { refreshGiftCards } from '../api/stock';
@@ -8,6 +9,7 @@ import { formatMoment, formatNumber } from '../format';
 import { AuditLogLink } from '../parts/audit-log-link';
 import { Confirm, DialogForm } from '../parts/dialog';
 import { ReasonField, SelectField, TextArea, TextField } from '../parts/fields';
+import { Icon } from '../parts/icon';
 import { Loaded } from '../parts/loaded';
 import { Card } from '../parts/screen';
 import { Table } from '../parts/table';
@@ -93,6 +95,19 @@ function Progress({ withdrawal }: { withdrawal: Withdrawal }) {
         <details>
           <summary>{t.redeemedLinks(formatNumber(redeemed))}</summary>
           {redeemed > redeemed_links.length && <p className="hint">{t.firstLinks}</p>}
+          <button
+            type="button"
+            className="button small"
+            onClick={() =>
+              saveCsv(
+                'opened-links.csv',
+                ['link_id'],
+                redeemed_links.map((link) => [link]),
+              )
+            }
+          >
+            <Icon name="download" /> {texts.downloadCsv}
+          </button>
           <Table
             caption={t.redeemedLinks(formatNumber(redeemed))}
             rows={redeemed_links}

@@ -68,6 +68,7 @@ it('an operator sets thresholds, one person makes a large job, and another one d
   await button(ben, 'Approve…').click();
   const dialog = ben.getByRole('dialog');
   await dialog.getByText('by ann@harbour.example').waitFor();
+  await dialog.getByText(/^From Harbour voucher, until \d/).waitFor();
   expect(await violations(ben)).toEqual([]);
   await screenshot(ben, 'dialog-approve');
   await ben.setViewportSize({ width: 360, height: 740 });

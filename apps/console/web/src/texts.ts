@@ -7,6 +7,7 @@ import { formatChoice, formatList, formatNumber, NONE, pluralOf } from './format
 const NO_VALUE = '(none)';
 const ONLY_VIEW = 'You only view this account, so you cannot change anything.';
 const UTM_SOURCE = 'Source (utm_source)';
+const COUNTED_BY_SOURCE = 'A journey that came from two sources counts for each of them.';
 const UTM_CAMPAIGN = 'Mailing (utm_campaign)';
 
 export const texts = {
@@ -18,7 +19,7 @@ export const texts = {
   operator: 'Operator',
   allAccounts: 'All accounts',
   ownAccount: (name: string) => `Account ${name}`,
-  live: (isOn: boolean) => `Auto-refresh ${isOn ? 'on' : 'off'}`,
+  live: (isOn: boolean) => (isOn ? 'on' : 'off'),
   liveName: 'Auto-refresh',
   refresh: 'Refresh',
   refreshed: (when: string) => `Refreshed ${when}`,
@@ -114,7 +115,10 @@ export const texts = {
 
   errors: {
     noResponse: 'The console could not be reached. Check your connection and try again.',
-    unexpected: (status: number) => `The service returned an unexpected status (${status}).`,
+    unexpected: (status: number) =>
+      status >= 500
+        ? `Perkway could not do this now (status ${status}). Wait a moment and try again.`
+        : `The service returned an unexpected status (${status}).`,
     byCode: {
       TOO_MANY_REQUESTS: 'Too many requests at once. Wait a moment and try again.',
       NO_AVAILABLE_CARDS: 'The pool has no card left of this value and currency.',
@@ -187,7 +191,7 @@ export const texts = {
       `${formatNumber(events)} ${pluralOf(events, 'event', 'events')}${share ? ` (${share})` : ''} came without ${pluralOf(events, 'its', 'their')} own journey id. All of one campaign count as one journey, which the funnel leaves out.`,
     noneWithoutJourney: 'Every campaign event has a journey id.',
     distinct: 'Each journey counts once, however often it clicked. People only.',
-    bySource: 'A journey that came from two sources counts for each of them.',
+    bySource: COUNTED_BY_SOURCE,
   },
 
   /** Numerator / denominator. A conversion does not require a click, so the last rate can exceed 100 %. */
@@ -282,7 +286,7 @@ export const texts = {
       perks: 'See your perks as your customers will',
       documentation: 'Let your server read them: ten minutes with Perkway',
       campaigns: 'Put the pixel and the links of a campaign into a mailing',
-      giftCards: 'Make a reward link and open it',
+      giftCards: 'Make a reward link and open it, which spends a card',
     },
     sent: {
       title: 'Results by step',
@@ -411,12 +415,35 @@ export const texts = {
     results: 'Results',
     perkNote:
       'Views and clicks of people. Views and conversions count for the perk that they name; pixels in mails name none. The rates count each journey once, and divide by all journeys of the campaign. The value is the sum that your server sent with conversions that name the perk.',
-    sourceNote:
-      'Clicked and converted are divided by the journeys of the source. A source that only had journeys in the days before is listed with 0. The value is the sum that your server sent with conversions of the source.',
+    utmNote:
+      'Clicked and converted are divided by the journeys of the row. A row that only had journeys in the days before is listed with 0. The value is the sum that your server sent with conversions of the row.',
+    by: 'Compare',
+    utm: {
+      utm_source: {
+        name: 'Source',
+        title: 'By source',
+        counting: COUNTED_BY_SOURCE,
+        csv: 'Sources as CSV',
+        file: 'sources',
+      },
+      utm_campaign: {
+        name: 'Mailing',
+        title: 'By mailing',
+        counting: 'A journey that came from two mailings counts for each of them.',
+        csv: 'Mailings as CSV',
+        file: 'mailings',
+      },
+      utm_content: {
+        name: 'Version',
+        title: 'By version',
+        counting: 'A journey that came from two versions counts for each of them.',
+        csv: 'Versions as CSV',
+        file: 'versions',
+      },
+    },
     funnel: 'From contact to gift card',
     byDay: 'By day',
     byPerk: 'By perk',
-    bySource: 'By source',
     noPerks: 'No click on a perk in these dates.',
     noSources: 'No event in these dates.',
     value: 'Value',
@@ -433,7 +460,6 @@ export const texts = {
     csvOfPerks: 'Perks as CSV',
     leastFirst: 'Least clicked first',
     mostFirst: 'Most clicked first',
-    csvOfSources: 'Sources as CSV',
     freeze: 'Freeze as a report',
     linksWithoutJourney: (links: number, share: string | null) =>
       `${formatNumber(links)} ${pluralOf(links, 'link', 'links')} (${share}) ${pluralOf(links, 'was', 'were')} made without a journey id, so the funnel leaves ${pluralOf(links, 'it', 'them')} out.`,
@@ -1940,7 +1966,7 @@ export const texts = {
 
   report: {
     asOf: (when: string) => `As of ${when}. These figures no longer change.`,
-    range: (from: string, to: string) => `${from} to ${to}`,
+    range: (from: string, to: string) => (from === to ? from : `${from} to ${to}`),
     print: 'Print',
     byPerk: 'By perk',
     bySource: 'By source',

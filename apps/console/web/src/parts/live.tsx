@@ -48,7 +48,9 @@ export function LiveSwitch() {
       onChange={setLive}
     >
       <span className="switch-track" />
-      {texts.live(isLive)}
+      <span>
+        {texts.liveName} <span className="live-state">{texts.live(isLive)}</span>
+      </span>
     </Switch>
   );
 }

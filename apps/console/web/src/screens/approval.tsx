@@ -1,10 +1,12 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { useCampaigns } from '../api/campaigns';
 import { ApiError, sendRequest } from '../api/http';
 import { JOBS_KEY } from '../api/link-jobs';
+import { poolName, usePools } from '../api/pools';
 import { useSession } from '../api/session';
 import type { LinkJob } from '../api/types';
-import { formatMoment, formatMoney, formatNumber } from '../format';
+import { formatLongDay, formatMoment, formatMoney, formatNumber } from '../format';
 import { DialogForm } from '../parts/dialog';
 import { TextArea } from '../parts/fields';
 import { useNotices } from '../parts/notices';
@@ -60,6 +62,8 @@ function Decide({ job, verb, onClose }: { job: LinkJob; verb: 'approve' | 'rejec
   const { say } = useNotices();
   const [comment, setComment] = useState('');
   const isApproval = verb === 'approve';
+  const pool = usePools().data?.find(({ id }) => id === job.pool_id);
+  const campaign = useCampaigns().data?.find(({ id }) => id === job.campaign_id)?.name ?? job.campaign_id;
 
   const decide = async () => {
     try {
@@ -86,6 +90,10 @@ function Decide({ job, verb, onClose }: { job: LinkJob; verb: 'approve' | 'rejec
       <p>
         <strong>{sizeOf(job)}</strong>
         {t.madeBy(job.created_by)}. {isApproval ? t.approveText : t.rejectText}
+      </p>
+      <p>
+        {t.checkDetails(pool ? poolName(pool) : job.pool_id, formatLongDay(new Date(job.expires_at * 1_000)))}{' '}
+        {campaign && t.checkFor(campaign)}
       </p>
       <TextArea
         label={t.comment}

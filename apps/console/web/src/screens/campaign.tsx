@@ -63,8 +63,12 @@ interface CampaignPerk {
   value?: Money;
 }
 
-/** Sums the values of people's conversions per perk or source; the key '' has those without one. */
-async function loadValues(id: string, range: Range, dimension: 'perk_id' | 'utm_source') {
+/** What the links of a mailing say about it, set on the tab Send. */
+const UTM_PARAMETERS = ['utm_source', 'utm_campaign', 'utm_content'] as const;
+type UtmParameter = (typeof UTM_PARAMETERS)[number];
+
+/** Sums the values of people's conversions per perk or UTM parameter; the key '' has those without one. */
+async function loadValues(id: string, range: Range, dimension: 'perk_id' | UtmParameter) {
   const rows = await loadRows({
     measures: ['conversions.value'],
     dimensions: [`conversions.${dimension}`, 'conversions.currency'],
@@ -126,12 +130,16 @@ async function loadPerks({ id, incentives }: Campaign, range: Range): Promise<Ca
     .sort((one, other) => other.people - one.people);
 }
 
-/** Counts the journeys of each source; those that only had journeys before are part of it with 0. */
-async function loadSources(id: string, range: Range): Promise<{ rows: Row[]; values: Map<string, Money> }> {
-  const source = `${F}.utm_source`;
+/** Counts the journeys of each value of a UTM parameter; those that only had journeys before are part of it with 0. */
+async function loadByUtm(
+  id: string,
+  range: Range,
+  parameter: UtmParameter,
+): Promise<{ rows: Row[]; values: Map<string, Money> }> {
+  const member = `${F}.${parameter}`;
   const funnel = loadParts({
     measures: [`${F}.journeys`, `${F}.clickers`, `${F}.converters`],
-    dimensions: [source],
+    dimensions: [member],
     timeDimensions: [{ dimension: `${F}.occurred_at`, compareDateRange: [range, rangeBefore(range)] }],
     filters: ofCampaign(F, id),
     order: { [`${F}.journeys`]: 'desc' },
@@ -139,15 +147,15 @@ async function loadSources(id: string, range: Range): Promise<{ rows: Row[]; val
   });
   const [[rows = [], rowsBefore = []], values] = await Promise.all([
     funnel,
-    loadValues(id, range, 'utm_source'),
+    loadValues(id, range, parameter),
   ]);
-  const now = new Set(rows.map((row) => row[source] ?? null));
+  const now = new Set(rows.map((row) => row[member] ?? null));
   const others = new Set([
-    ...rowsBefore.map((row) => row[source] ?? null),
+    ...rowsBefore.map((row) => row[member] ?? null),
     ...[...values.keys()].map((key) => key || null),
   ]);
   return {
-    rows: [...rows, ...[...others].filter((name) => !now.has(name)).map((name) => ({ [source]: name }))],
+    rows: [...rows, ...[...others].filter((name) => !now.has(name)).map((name) => ({ [member]: name }))],
     values,
   };
 }
@@ -425,7 +433,7 @@ function Results({ campaign, range }: { campaign: Campaign; range: Range }) {
       </Card>
       {funnel.data && <Changed funnel={funnel.data} {...{ now: range, before, campaignId: id }} />}
       <ByPerk campaign={campaign} range={range} total={journeys} />
-      <BySource id={id} range={range} />
+      <ByUtm id={id} range={range} />
     </>
   );
 }
@@ -617,10 +625,14 @@ function ByPerk({ campaign, range, total }: { campaign: Campaign; range: Range; 
   );
 }
 
-function BySource({ id, range }: { id: string; range: Range }) {
+/** Compares the sources of the campaign's journeys, or the mailings or versions that they came from. */
+function ByUtm({ id, range }: { id: string; range: Range }) {
+  const { valueOf: filterOf, set } = useSearchFilters();
+  const parameter = UTM_PARAMETERS.find((name) => name === filterOf('by')) ?? 'utm_source';
+  const words = t.utm[parameter];
   const query = useQuery({
-    queryKey: ['campaign-sources', id, range],
-    queryFn: () => loadSources(id, range),
+    queryKey: ['campaign-utm', id, range, parameter],
+    queryFn: () => loadByUtm(id, range, parameter),
     ...useLiveInterval(),
   });
   const countOf = (member: string) => (row: Row) => numberOf(row, `${F}.${member}`);
@@ -629,8 +641,8 @@ function BySource({ id, range }: { id: string; range: Range }) {
     (row: Row) => number,
     (row: Row) => number,
   ];
-  const nameOf = (row: Row) => String(row[`${F}.utm_source`] ?? texts.explore.noValue);
-  const valueOf = (row: Row) => query.data?.values.get(String(row[`${F}.utm_source`] ?? ''));
+  const nameOf = (row: Row) => String(row[`${F}.${parameter}`] ?? texts.explore.noValue);
+  const valueOf = (row: Row) => query.data?.values.get(String(row[`${F}.${parameter}`] ?? ''));
   const count = (name: string, of: (row: Row) => number) => ({
     name,
     isNumber: true,
@@ -645,35 +657,43 @@ function BySource({ id, range }: { id: string; range: Range }) {
   });
   return (
     <Card
-      title={t.bySource}
-      note={`${texts.counting.distinct} ${texts.counting.bySource} ${t.sourceNote}`}
+      title={words.title}
+      note={`${texts.counting.distinct} ${words.counting} ${t.utmNote}`}
       actions={
-        query.data && (
-          <CsvButton
-            label={t.csvOfSources}
-            name={`${id}-sources.csv`}
-            head={[t.source, JOURNEYS, CLICKERS, CONVERTERS, t.value]}
-            rows={query.data.rows.map((row) => [
-              nameOf(row),
-              journeysOf(row),
-              clickersOf(row),
-              convertersOf(row),
-              formatSums(valueOf(row), ''),
-            ])}
+        <>
+          <SelectField
+            label={t.by}
+            value={parameter}
+            options={UTM_PARAMETERS.map((name) => ({ value: name, label: t.utm[name].name }))}
+            onValue={(name) => set('by', name === 'utm_source' ? '' : name)}
           />
-        )
+          {query.data && (
+            <CsvButton
+              label={words.csv}
+              name={`${id}-${words.file}.csv`}
+              head={[words.name, JOURNEYS, CLICKERS, CONVERTERS, t.value]}
+              rows={query.data.rows.map((row) => [
+                nameOf(row),
+                journeysOf(row),
+                clickersOf(row),
+                convertersOf(row),
+                formatSums(valueOf(row), ''),
+              ])}
+            />
+          )}
+        </>
       }
     >
       <Loaded query={query} isEmpty={({ rows }) => rows.length === 0} empty={<p>{t.noSources}</p>}>
         {({ rows }) => (
           <Table
-            caption={t.bySource}
+            caption={words.title}
             rows={rows}
             keyOf={nameOf}
             sortParameter="sources"
             columns={[
               {
-                name: t.source,
+                name: words.name,
                 isHead: true,
                 sortBy: nameOf,
                 cell: (row) => (
@@ -683,7 +703,7 @@ function BySource({ id, range }: { id: string; range: Range }) {
                       measures: ['journeys', 'clickers', 'converters'],
                       campaignId: id,
                       where: [
-                        { member: 'utm_source', value: (row[`${F}.utm_source`] as string | null) ?? null },
+                        { member: parameter, value: (row[`${F}.${parameter}`] as string | null) ?? null },
                       ],
                       steps: 'day',
                       range,

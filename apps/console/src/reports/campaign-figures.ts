@@ -92,6 +92,7 @@ export class CampaignFigures {
       journeysOfPerks,
       clicksOfSources,
       journeysOfSources,
+      { incentives },
       ...days
     ] = await Promise.all([
       load('campaign_funnel', FUNNEL),
@@ -107,6 +108,7 @@ export class CampaignFigures {
       load('campaign_funnel', ['clickers', 'converters'], ['perk_id', 'perk_title']),
       load('incentive_clicks', counts, ['utm_source']),
       load('campaign_funnel', JOURNEY_STEPS, ['utm_source']),
+      responseOf('boost', perkway.boost.getTeasers({ campaignId })),
       ...cubes.map(([cube]) => load(cube, counts, [], { granularity: 'day' })),
     ]);
     const byDay = new Map<string, Figures['by_day'][number]>();
@@ -123,6 +125,9 @@ export class CampaignFigures {
       ['conversions', conversionsOfPerks, { conversions: 'count' }],
       ['campaign_funnel', journeysOfPerks, { clickers: 'clickers', converters: 'converters' }],
     ]);
+    const unclicked = incentives
+      .filter(({ perkId }) => !byPerk.some(({ value }) => value === perkId))
+      .map(({ perkId, title }) => ({ value: perkId, title, figures: {} }));
     const bySource = figuresBy('utm_source', [
       ['incentive_clicks', clicksOfSources, CLICKS],
       [
@@ -145,7 +150,7 @@ export class CampaignFigures {
         conversions.map((rows) => conversionAmount(rows)),
       ),
       by_day: [...byDay.values()].sort((a, b) => a.day.localeCompare(b.day)),
-      by_perk: byPerk
+      by_perk: [...byPerk, ...unclicked]
         .flatMap(({ value, title, figures }) =>
           value === null
             ? []

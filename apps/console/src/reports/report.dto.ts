@@ -203,7 +203,7 @@ export class FrozenReportDto {
         ...{ clicks: 120, clicks_people: 110, clickers: 96, conversions: 9, converters: 8 },
       },
     ),
-    description: LATER,
+    description: `Also perks of the campaign that nobody clicked. ${LATER}`,
   })
   by_perk: {
     perk_id: string;

@@ -347,6 +347,8 @@ describe('a marketing manager', () => {
     expect(await reader.innerText('main')).toContain('3 of 206 journeys clicked');
     expect(await reader.innerText('main')).not.toMatch(/journey-\d/);
     await reader.getByText('The second had the weekend first.').waitFor();
+    // A perk of the campaign that nobody clicked.
+    await reader.getByRole('row', { name: 'Harbour offer 3 0 0 0% 0%' }).waitFor();
     await screenshot(reader, 'report');
     await reader.emulateMedia({ media: 'print' });
     await screenshot(reader, 'report-printed');
@@ -1152,7 +1154,7 @@ describe('an operator', () => {
     );
     expect(await rowsOf(page, 'Link jobs')).toContainEqual(
       expect.stringMatching(
-        `Too many Name of ${short.account} Failed NO_AVAILABLE_CARDS 2 .* View as client`,
+        `Too many Name of ${short.account} Failed The pool has no card left .* 2 .* View as client`,
       ),
     );
     await screenshot(page, 'operations');

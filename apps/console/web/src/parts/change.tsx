@@ -31,7 +31,8 @@ export const TrafficChange = ({ count, before }: { count: number; before: number
   count === before ? (
     texts.none
   ) : (
-    <Change {...{ count, before }} isGood>
+    // A new account is no change for the better or worse.
+    <Change {...{ count, before }} isGood={before > 0}>
       {formatChange(count, before) ?? texts.operatorsHome.fresh}
     </Change>
   );

@@ -237,7 +237,7 @@ const LinkJobs = ({ jobs, nameOf }: LinkJobsProps) => (
         cell: ({ state, code }) => (
           <>
             {t.jobStates[state]}
-            {code && <code className="hint"> {code}</code>}
+            {code && <span className="hint"> {texts.errors.byCode[code] ?? code}</span>}
           </>
         ),
       },

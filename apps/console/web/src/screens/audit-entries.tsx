@@ -114,8 +114,8 @@ export function AuditEntries({ caption, filters }: { caption: string; filters: A
   const session = useSession();
   const loaded = log.data?.pages.flatMap(({ data }) => data) ?? [];
   const names = namesIn(loaded);
-  // A load of codes has no states, so its entries lack the title of the perk.
   const isOperator = session.role === 'ADMIN';
+  // A load of codes has no states, so its entries lack the title of the perk.
   const perks = usePerks(
     isOperator
       ? loaded

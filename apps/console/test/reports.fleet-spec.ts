@@ -1,6 +1,7 @@
 import { TRACKING_STREAM } from '@perkway/domain';
 import { http, waitFor } from '@perkway/testing';
 import { randomUUID } from 'node:crypto';
+import { ReportsService } from '../src/reports/reports.service.js';
 import { ADMIN_KEY, Fleet } from './fleet';
 
 describe('a report', () => {
@@ -157,6 +158,13 @@ describe('a report', () => {
     const { body: short } = await create().expect(201);
     await fleet.database.query('update reports set expires_at = now() where id = $1', [short.id]);
     await read(short.url).expect(404);
+    await fleet.console.app.get(ReportsService).sweep();
+    expect(await fleet.database.query('select body from reports where id = $1', [short.id])).toEqual([
+      { body: null },
+    ]);
+    const { body: longer } = await create().expect(201);
+    await fleet.console.app.get(ReportsService).sweep();
+    await read(longer.url).expect(200);
     await read('#nonsense').expect(404);
   });
 

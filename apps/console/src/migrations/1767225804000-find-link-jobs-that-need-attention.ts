@@ -5,7 +5,7 @@ export class FindLinkJobsThatNeedAttention1767225804000 implements MigrationInte
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(
-      `create index link_jobs_attention on link_jobs (created_at) where state in ('failed', 'awaiting_approval')`,
+      `create index link_jobs_attention on link_jobs (turn_at) where state in ('failed', 'awaiting_approval')`,
     );
   }
 

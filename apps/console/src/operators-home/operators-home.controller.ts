@@ -6,7 +6,7 @@ import { CallerIdPipe, RpcClient } from '@perkway/platform';
 import { DataSource } from 'typeorm';
 import { LinkJobThatNeedsAttentionDto, OperatorsHomeDto, WebhookStateDto } from './operators-home.dto.js';
 
-type LinkJobRow = Omit<LinkJobThatNeedsAttentionDto, 'created_at'> & { created_at: Date };
+type LinkJobRow = Omit<LinkJobThatNeedsAttentionDto, 'since'> & { since: Date };
 
 const timeOf = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
 
@@ -52,9 +52,9 @@ export class OperatorsHomeController {
       this.rpc.request(LIST_WEBHOOK_STATES, {}),
       this.dataSource.query<LinkJobRow[]>(
         // An approval lapses after as many days.
-        `select account_id, id, name, state, refused as code, total, created_at from link_jobs
-         where state in ('failed', 'awaiting_approval') and created_at > now() - interval '7 days'
-         order by created_at desc limit 200`,
+        `select account_id, id, name, state, refused as code, total, turn_at as since from link_jobs
+         where state in ('failed', 'awaiting_approval') and turn_at > now() - interval '7 days'
+         order by turn_at desc limit 200`,
       ),
     ]);
     return {
@@ -73,7 +73,7 @@ export class OperatorsHomeController {
       ),
       webhooks: webhooks.map(toDto),
       has_webhooks: hasEnabled,
-      link_jobs: linkJobs.map((job) => ({ ...job, created_at: job.created_at.toISOString() })),
+      link_jobs: linkJobs.map((job) => ({ ...job, since: job.since.toISOString() })),
     };
   }
 

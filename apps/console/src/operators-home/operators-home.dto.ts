@@ -78,8 +78,12 @@ export class LinkJobThatNeedsAttentionDto {
   code: string | null;
   @ApiProperty({ type: 'integer', description: 'Links', example: 200 })
   total: number;
-  @ApiProperty({ format: 'date-time', example: '2026-11-20T16:02:00.000Z' })
-  created_at: string;
+  @ApiProperty({
+    format: 'date-time',
+    description: 'When it began to wait, or began to make its last links',
+    example: '2026-11-20T16:02:00.000Z',
+  })
+  since: string;
 }
 
 @ApiSchema({ name: 'OperatorsHome' })
@@ -110,7 +114,7 @@ export class OperatorsHomeDto {
   has_webhooks: boolean;
   @ApiProperty({
     type: [LinkJobThatNeedsAttentionDto],
-    description: 'Those of the last seven days that failed or wait for an approval, newest first, up to 200',
+    description: 'Those that failed in the last seven days or wait for approval, newest first, up to 200',
   })
   link_jobs: LinkJobThatNeedsAttentionDto[];
 }

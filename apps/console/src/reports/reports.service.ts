@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ApiError, invalidField, isCallerId, isUuid } from '@perkway/domain';
-import { ENV, exactTime, KeysetPaginator, type ListQuery, type Page } from '@perkway/platform';
+import { ENV, exactTime, KeysetPaginator, Loops, type ListQuery, type Page } from '@perkway/platform';
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { AuditLog } from '../audit-log/audit-log.service.js';
@@ -8,6 +8,8 @@ import type { ConsoleEnv } from '../env.js';
 import { nameOf, type Session } from '../sessions/session.js';
 import { CampaignFigures } from './campaign-figures.js';
 import type { CreatedReportDto, CreateReportDto, FrozenReportDto, ReportDto } from './report.dto.js';
+
+const SWEEP_MS = 60 * 60_000;
 
 const hashOf = (secret: string): string => createHash('sha256').update(secret).digest('hex');
 
@@ -39,7 +41,10 @@ export class ReportsService {
     private readonly log: AuditLog,
     private readonly pages: KeysetPaginator,
     @Inject(ENV) private readonly env: ConsoleEnv,
-  ) {}
+    loops: Loops,
+  ) {
+    loops.add({ task: 'delete expired reports', everyMs: SWEEP_MS, run: () => this.sweep() });
+  }
 
   /** @throws CAMPAIGN_NOT_FOUND */
   async create(session: Session, body: CreateReportDto): Promise<CreatedReportDto> {
@@ -119,6 +124,13 @@ export class ReportsService {
           [id],
         ),
       () => ({ status: 204, after: null }),
+    );
+  }
+
+  /** Deletes the figures and comments of expired reports. */
+  async sweep(): Promise<void> {
+    await this.dataSource.query(
+      'update reports set body = null where expires_at <= now() and body is not null',
     );
   }
 

@@ -1,4 +1,4 @@
-import { scrollsSideways, violations } from '@perkway/testing';
+import { scrollsSideways, violations, waitFor } from '@perkway/testing';
 import type { BrowserContext, Page } from 'playwright-core';
 import { ADMIN_KEY, ConsoleStage, screenshot } from './console-stage';
 
@@ -64,11 +64,24 @@ it('an operator sets thresholds, one person makes a large job, and another one d
   expect(await withKey.innerText('[data-job]')).toContain('sign in as a person');
   expect(await button(withKey, 'Approve…').count()).toBe(0);
 
+  const operators = await stage.window({ viewport: { width: 1280, height: 900 } });
+  const home = await stage.signIn(operators, ADMIN_KEY, '/home');
+  await home.getByRole('link', { name: '1 link job waits for approval' }).waitFor();
+  const waiting = home.getByRole('table', { name: 'Link jobs' }).getByRole('row').nth(1);
+  expect(await waiting.innerText()).toContain('Waits for approval');
+  await waiting.getByRole('button').click();
+  await job(home, 'awaiting_approval').waitFor();
+  await waitFor(async () => {
+    const box = await job(home, 'awaiting_approval').boundingBox();
+    return box !== null && box.y >= 0 && box.y < 900;
+  }, 'the job to be in view');
+  await operators.close();
+
   const ben = await signInPerson(bensWindow, 'ben@harbour.example');
   await button(ben, 'Approve…').click();
   const dialog = ben.getByRole('dialog');
   await dialog.getByText('by ann@harbour.example').waitFor();
-  await dialog.getByText(/^From Harbour voucher, until \d/).waitFor();
+  await dialog.getByText(/^From Harbour voucher\. The links can be opened until \d/).waitFor();
   expect(await violations(ben)).toEqual([]);
   await screenshot(ben, 'dialog-approve');
   await ben.setViewportSize({ width: 360, height: 740 });

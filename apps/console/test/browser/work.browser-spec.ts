@@ -1178,7 +1178,7 @@ describe('an operator', () => {
     await button(page, 'Stop viewing').click();
     await page.getByRole('heading', { level: 1, name: account }).waitFor();
     await page.getByRole('tab', { name: 'History' }).click();
-    await page.getByText(`Viewed ${account} as client`).first().waitFor();
+    await page.getByText(`Viewed Name of ${account} as client`).first().waitFor();
   }, 120_000);
 
   it('shows which accounts lost events, and says so where there is nothing to list', async () => {
@@ -1590,7 +1590,7 @@ describe('an operator', () => {
     await screenshot(page, 'erase-found');
     await button(page, 'Erase the journey…').click();
     const confirm = page.getByRole('alertdialog');
-    await confirm.getByText('journey-5 as journey').waitFor();
+    await confirm.getByText('journey-5 is erased as journey').waitFor();
     await button(page, 'Erase').click();
     await confirm.waitFor({ state: 'detached' });
     // The links app does not run in this test, so the receipt says that it waits for it.
@@ -1616,7 +1616,7 @@ describe('an operator', () => {
     await page.getByLabel('Id', { exact: true }).fill('customer-8');
     await button(page, 'Find').click();
     await button(page, 'Erase both…').click();
-    await confirm.getByText('customer-8 as journey and customer').waitFor();
+    await confirm.getByText('customer-8 is erased as journey and customer').waitFor();
     await button(page, 'Erase').click();
     await confirm.waitFor({ state: 'detached' });
     const kinds = page.getByRole('table', { name: 'Receipts' }).getByRole('row');

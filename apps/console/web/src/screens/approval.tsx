@@ -6,7 +6,7 @@ import { JOBS_KEY } from '../api/link-jobs';
 import { poolName, usePools } from '../api/pools';
 import { useSession } from '../api/session';
 import type { LinkJob } from '../api/types';
-import { formatLongDay, formatMoment, formatMoney, formatNumber } from '../format';
+import { formatMoment, formatMoney, formatNumber } from '../format';
 import { DialogForm } from '../parts/dialog';
 import { TextArea } from '../parts/fields';
 import { useNotices } from '../parts/notices';
@@ -92,7 +92,7 @@ function Decide({ job, verb, onClose }: { job: LinkJob; verb: 'approve' | 'rejec
         {t.madeBy(job.created_by)}. {isApproval ? t.approveText : t.rejectText}
       </p>
       <p>
-        {t.checkDetails(pool ? poolName(pool) : job.pool_id, formatLongDay(new Date(job.expires_at * 1_000)))}{' '}
+        {t.cardsFrom(pool ? poolName(pool) : job.pool_id.slice(0, 8), formatMoment(job.expires_at * 1_000))}{' '}
         {campaign && t.checkFor(campaign)}
       </p>
       <TextArea

@@ -57,7 +57,7 @@ function wordsOf(entry: AuditEntry, names: ReadonlyMap<string, string>): Words |
   const [matched, id] = NAMED.exec(path) ?? [];
   // A renamed object is called what it was called then.
   const name =
-    (id && path.endsWith(matched!) && nameIn(entry.after ?? entry.before)) || (id && names.get(id));
+    (id && path.endsWith(matched!) && (nameIn(entry.after) ?? nameIn(entry.before))) || (id && names.get(id));
   const text =
     action === 'PUT' ? sentence!.replace(/^Saved/, isNew(entry) ? t.created : t.changed) : sentence!;
   const done = call.replace(pattern, name ? text.replace('$1', () => name.replaceAll('$', '$$$$')) : text);
@@ -82,8 +82,8 @@ function screenOf(entry: AuditEntry, session: Session): string | undefined {
   return kind && session.role === 'ADMIN' ? `${kind.path}/${id}` : undefined;
 }
 
-/** The id of a managed resource or of a pool in a path. */
-const NAMED = /\/(?:admin\/[^/]+|pool)\/([^/]+)/;
+/** The id of a managed resource in a path. */
+const NAMED = /\/(?:admin\/[^/]+|accounts|pool)\/([^/]+)/;
 /** The latest names of managed resources in these entries, newest first, by id. */
 function namesIn(entries: AuditEntry[]): Map<string, string> {
   const names = new Map<string, string>();
@@ -127,6 +127,10 @@ export function AuditEntries({ caption, filters }: { caption: string; filters: A
   const [own, all] = [usePools().data, useAll(POOLS, isOperator).data];
   for (const pool of all ?? own ?? []) names.set(pool.id, poolName(pool));
   const accountName = useAccountNames(isOperator);
+  for (const { path } of loaded) {
+    const id = /\/accounts\/([^/]+)/.exec(path)?.[1];
+    if (id && !names.has(id)) names.set(id, accountName(id));
+  }
   /** Ids of the newest entries of runs that are open. */
   const [opened, setOpened] = useState<readonly string[]>([]);
   // An object's own entries show what changed in each.

@@ -188,9 +188,12 @@ function ConfirmErasure({ accountId, account, kinds, id, onErased, ...dialog }: 
       action={t.action}
       {...dialog}
       onConfirm={async () => {
-        for (const kind of kinds) await responseOf(perkway.token.requestErasure({ accountId, [kind]: id }));
+        try {
+          for (const kind of kinds) await responseOf(perkway.token.requestErasure({ accountId, [kind]: id }));
+        } finally {
+          await client.invalidateQueries({ queryKey: ['erasures', accountId] });
+        }
         say(t.requested);
-        await client.invalidateQueries({ queryKey: ['erasures', accountId] });
         onErased();
       }}
     />

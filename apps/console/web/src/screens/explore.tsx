@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useState, useSyncExternalStore } from 'react';
 import { Link, useSearchParams } from 'react-router';
 import { loadMeta, loadRows, sumOf, within, type Query, type Row } from '../api/analytics';
 import { saveCsv } from '../api/csv';
@@ -173,11 +173,23 @@ function Suggestions() {
   );
 }
 
+/** Whether the question and its result stand side by side. */
+function useIsWide(): boolean {
+  const [media] = useState(() => matchMedia('(min-width: 75rem)'));
+  return useSyncExternalStore(
+    (onChange) => {
+      media.addEventListener('change', onChange);
+      return () => media.removeEventListener('change', onChange);
+    },
+    () => media.matches,
+  );
+}
+
 const shortOf = (member: string) => member.slice(member.indexOf('.') + 1);
 
 function Question({ cubes, first }: { cubes: Cube[]; first: Record<string, string> }) {
   const { range } = useRange();
-  const [isWide] = useState(() => matchMedia('(min-width: 75rem)').matches);
+  const isWide = useIsWide();
   const question = useQuestion(cubes, first);
   const { cube, measures, dimensions, set } = question;
   if (!cube) return null;

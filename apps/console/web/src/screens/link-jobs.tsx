@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
+import { useLocation } from 'react-router';
 import { useCampaigns } from '../api/campaigns';
 import { sendRequest, download } from '../api/http';
 import { JOBS_KEY, useLinkJobs } from '../api/link-jobs';
@@ -46,6 +47,11 @@ export function LinkJobs() {
     if (made === undefined) return;
     void refreshGiftCards(client);
   }, [client, made]);
+  const { hash } = useLocation();
+  const isLoaded = jobs.data !== undefined;
+  useEffect(() => {
+    if (isLoaded && hash) document.getElementById(hash.slice(1))?.scrollIntoView();
+  }, [isLoaded, hash]);
   const act = (action: Promise<unknown>) =>
     attempt(action.then(() => client.invalidateQueries({ queryKey: JOBS_KEY })));
 

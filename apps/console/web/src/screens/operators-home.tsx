@@ -130,7 +130,7 @@ export default function OperatorsHome() {
         t.linkJobs[state],
         '#link-jobs',
         (home.data?.link_jobs ?? []).filter((job) => job.state === state),
-        ({ created_at }) => created_at,
+        ({ since }) => since,
       ),
     ),
   ].sort((one, other) => Number(one.severity === 'warning') - Number(other.severity === 'warning'));
@@ -242,7 +242,7 @@ const LinkJobs = ({ jobs, nameOf }: LinkJobsProps) => (
         ),
       },
       { name: t.links, isNumber: true, cell: ({ total }) => formatNumber(total) },
-      { name: t.started, cell: ({ created_at }) => formatMoment(created_at) },
+      { name: t.jobSince, cell: ({ since }) => formatMoment(since) },
       {
         name: t.view,
         cell: ({ account_id, id, name }) => (

@@ -74,7 +74,7 @@ export function Withdrawals({ poolId }: { poolId: string }) {
 }
 
 function Progress({ withdrawal }: { withdrawal: Withdrawal }) {
-  const { state, withdrawn, kept, cancelled, redeemed, redeemed_links } = withdrawal;
+  const { id, state, withdrawn, kept, cancelled, redeemed, redeemed_links } = withdrawal;
   return (
     <li className="progress" data-withdrawal={state}>
       <span>
@@ -100,7 +100,7 @@ function Progress({ withdrawal }: { withdrawal: Withdrawal }) {
             className="button small"
             onClick={() =>
               saveCsv(
-                'opened-links.csv',
+                `opened-links-${id.slice(0, 8)}.csv`,
                 ['link_id'],
                 redeemed_links.map((link) => [link]),
               )

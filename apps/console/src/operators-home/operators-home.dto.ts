@@ -114,7 +114,8 @@ export class OperatorsHomeDto {
   has_webhooks: boolean;
   @ApiProperty({
     type: [LinkJobThatNeedsAttentionDto],
-    description: 'Those that failed in the last seven days or wait for approval, newest first, up to 200',
+    description:
+      'Those that wait for approval, then those that failed in the last seven days, up to 200, each newest first',
   })
   link_jobs: LinkJobThatNeedsAttentionDto[];
 }

@@ -92,7 +92,8 @@ export class CampaignFigures {
       journeysOfPerks,
       clicksOfSources,
       journeysOfSources,
-      { incentives },
+      campaign,
+      teasers,
       ...days
     ] = await Promise.all([
       load('campaign_funnel', FUNNEL),
@@ -108,6 +109,7 @@ export class CampaignFigures {
       load('campaign_funnel', ['clickers', 'converters'], ['perk_id', 'perk_title']),
       load('incentive_clicks', counts, ['utm_source']),
       load('campaign_funnel', JOURNEY_STEPS, ['utm_source']),
+      responseOf('boost', perkway.boost.getCampaign({ campaignId })),
       responseOf('boost', perkway.boost.getTeasers({ campaignId })),
       ...cubes.map(([cube]) => load(cube, counts, [], { granularity: 'day' })),
     ]);
@@ -125,9 +127,10 @@ export class CampaignFigures {
       ['conversions', conversionsOfPerks, { conversions: 'count' }],
       ['campaign_funnel', journeysOfPerks, { clickers: 'clickers', converters: 'converters' }],
     ]);
-    const unclicked = incentives
-      .filter(({ perkId }) => !byPerk.some(({ value }) => value === perkId))
-      .map(({ perkId, title }) => ({ value: perkId, title, figures: {} }));
+    const titles = new Map(teasers.incentives.map(({ perkId, title }) => [perkId, title]));
+    const unclicked = campaign.incentives
+      .filter((perkId) => !byPerk.some(({ value }) => value === perkId))
+      .map((perkId) => ({ value: perkId, title: titles.get(perkId) ?? null, figures: {} }));
     const bySource = figuresBy('utm_source', [
       ['incentive_clicks', clicksOfSources, CLICKS],
       [

@@ -1158,7 +1158,7 @@ export const texts = {
     remove: (condition: string) => `Remove the filter ${condition}`,
     conditions: 'Filters',
     questions: 'Questions to start with',
-    question: 'Question and saved questions',
+    question: 'Question',
     suggested: {
       best: 'Which perks are clicked most?',
       least: 'Which perks are clicked least?',
@@ -1457,7 +1457,7 @@ export const texts = {
     confirm: 'Erase…',
     confirmTitle: 'Erase this person?',
     confirmText: (kind: string, id: string, account: string) =>
-      `In every app of ${account}, ${id} is erased as ${kind}. This cannot be undone.`,
+      `${id} of ${account} is erased as ${kind} in every app. This cannot be undone.`,
     action: 'Erase',
     requested: 'The erasure has begun.',
     receipts: 'Receipts',
@@ -1921,6 +1921,8 @@ export const texts = {
       [/^POST .*\/reward-links\/([^/]{8})[^/]*\/replace$/, 'Replaced link $1'],
       [/^POST .*\/link-jobs\/[^/]+$/, 'Started a link job'],
       [/^POST .*\/link-jobs\/[^/]+\/cancel$/, 'Cancelled links of a link job'],
+      [/^POST .*\/link-jobs\/[^/]+\/approve$/, 'Approved a link job'],
+      [/^POST .*\/link-jobs\/[^/]+\/reject$/, 'Rejected a link job'],
       [/^POST .*\/link-jobs\/[^/]+\/stop$/, 'Stopped a link job'],
       [/^POST .*\/link-jobs\/[^/]+\/resume$/, 'Resumed a link job'],
       [/^POST .*\/reports\/[^/]+$/, 'Froze a report'],

@@ -54,10 +54,11 @@ function wordsOf(entry: AuditEntry, names: ReadonlyMap<string, string>): Words |
   const call = `${action} ${path.replaceAll('%40', '@')}`;
   const [pattern, sentence] = t.done.find(([known]) => known.test(call)) ?? [];
   if (!pattern) return undefined;
-  const [matched, id] = NAMED.exec(path) ?? [];
+  const object = objectOf(path);
   // A renamed object is called what it was called then.
   const name =
-    (id && path.endsWith(matched!) && (nameIn(entry.after) ?? nameIn(entry.before))) || (id && names.get(id));
+    (object?.isWhole ? (nameIn(entry.after) ?? nameIn(entry.before)) : undefined) ??
+    names.get(object?.key ?? '');
   const text =
     action === 'PUT' ? sentence!.replace(/^Saved/, isNew(entry) ? t.created : t.changed) : sentence!;
   const done = call.replace(pattern, name ? text.replace('$1', () => name.replaceAll('$', '$$$$')) : text);
@@ -82,15 +83,22 @@ function screenOf(entry: AuditEntry, session: Session): string | undefined {
   return kind && session.role === 'ADMIN' ? `${kind.path}/${id}` : undefined;
 }
 
-/** The id of a managed resource in a path. */
-const NAMED = /\/(?:admin\/[^/]+|accounts|pool)\/([^/]+)/;
-/** The latest names of managed resources in these entries, newest first, by id. */
+/** The object that a path names or begins with: its kind and id as one key, and whether the path names nothing else. */
+function objectOf(path: string): { key: string; isWhole: boolean } | undefined {
+  const [matched, kind, id] = /^\/(?:admin\/)?([a-z-]+)\/([^/]+)/.exec(path) ?? [];
+  return id === undefined
+    ? undefined
+    : { key: keyOfObject(kind === 'pool' ? 'pools' : kind!, id), isWhole: path === matched };
+}
+const keyOfObject = (kind: string, id: string) => `${kind}/${id}`;
+
+/** The latest names of objects in these entries, newest first. */
 function namesIn(entries: AuditEntry[]): Map<string, string> {
   const names = new Map<string, string>();
   for (const { path, before, after } of entries) {
-    const [matched, id] = NAMED.exec(path) ?? [];
+    const object = objectOf(path);
     const name = nameIn(after) ?? nameIn(before);
-    if (id && name && path.endsWith(matched!) && !names.has(id)) names.set(id, name);
+    if (object?.isWhole && name && !names.has(object.key)) names.set(object.key, name);
   }
   return names;
 }
@@ -120,16 +128,16 @@ export function AuditEntries({ caption, filters }: { caption: string; filters: A
     isOperator
       ? loaded
           .flatMap(({ path }) => /\/admin\/perks\/([^/]+)\//.exec(path)?.[1] ?? [])
-          .filter((id) => !names.has(id))
+          .filter((id) => !names.has(keyOfObject('perks', id)))
       : [],
   );
-  for (const [id, { title }] of perks) names.set(id, title);
+  for (const [id, { title }] of perks) names.set(keyOfObject('perks', id), title);
   const [own, all] = [usePools().data, useAll(POOLS, isOperator).data];
-  for (const pool of all ?? own ?? []) names.set(pool.id, poolName(pool));
+  for (const pool of all ?? own ?? []) names.set(keyOfObject('pools', pool.id), poolName(pool));
   const accountName = useAccountNames(isOperator);
   for (const { path } of loaded) {
     const id = /\/accounts\/([^/]+)/.exec(path)?.[1];
-    if (id && !names.has(id)) names.set(id, accountName(id));
+    if (id) names.set(keyOfObject('accounts', id), accountName(id));
   }
   /** Ids of the newest entries of runs that are open. */
   const [opened, setOpened] = useState<readonly string[]>([]);

@@ -255,10 +255,10 @@ function Question({ cubes, first }: { cubes: Cube[]; first: Record<string, strin
     <>
       <Suggestions />
       <div className="explore">
-        {/* Above the result where both do not fit side by side, so closed there. */}
-        <details open={isWide || undefined}>
-          <summary>{t.question}</summary>
-          <div className="stack">
+        <div>
+          {/* Above the result where both do not fit side by side, so closed there. */}
+          <details open={isWide || undefined}>
+            <summary>{t.question}</summary>
             <Card>
               <div className="form">
                 <SelectField
@@ -357,9 +357,9 @@ function Question({ cubes, first }: { cubes: Cube[]; first: Record<string, strin
                 )}
               </div>
             </Card>
-            <SavedQuestions cube={cube.name} params={question.params} />
-          </div>
-        </details>
+          </details>
+          <SavedQuestions cube={cube.name} params={question.params} />
+        </div>
         <div>
           {measures.length === 0 ? (
             <p>{t.pick}</p>

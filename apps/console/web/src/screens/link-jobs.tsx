@@ -1,5 +1,5 @@
-import { useQueryClient } from '@tanstack/react-query';
-import { useEffect } from 'react';
+import { useIsFetching, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useRef } from 'react';
 import { useLocation } from 'react-router';
 import { useCampaigns } from '../api/campaigns';
 import { sendRequest, download } from '../api/http';
@@ -48,10 +48,14 @@ export function LinkJobs() {
     void refreshGiftCards(client);
   }, [client, made]);
   const { hash } = useLocation();
-  const isLoaded = jobs.data !== undefined;
+  // The cards above push a job away until they are loaded.
+  const isSettled = useIsFetching() === 0 && jobs.data !== undefined;
+  const scrolledTo = useRef('');
   useEffect(() => {
-    if (isLoaded && hash) document.getElementById(hash.slice(1))?.scrollIntoView();
-  }, [isLoaded, hash]);
+    if (!isSettled || scrolledTo.current === hash) return;
+    scrolledTo.current = hash;
+    document.getElementById(hash.slice(1))?.scrollIntoView({ block: 'center' });
+  }, [isSettled, hash]);
   const act = (action: Promise<unknown>) =>
     attempt(action.then(() => client.invalidateQueries({ queryKey: JOBS_KEY })));
 

@@ -130,7 +130,7 @@ export default function OperatorsHome() {
         t.linkJobs[state],
         '#link-jobs',
         (home.data?.link_jobs ?? []).filter((job) => job.state === state),
-        ({ since }) => since,
+        state === 'failed' ? undefined : ({ since }) => since,
       ),
     ),
   ].sort((one, other) => Number(one.severity === 'warning') - Number(other.severity === 'warning'));

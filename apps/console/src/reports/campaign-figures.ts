@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Documents, InputOf, Perkway } from '@perkway/client';
+import type { AnswerOf, Documents, InputOf, Perkway } from '@perkway/client';
 import { ApiError } from '@perkway/domain';
 import {
   CONVERSION_MEMBERS,
@@ -19,6 +19,7 @@ type Figures = Pick<
   FrozenReportDto,
   'funnel' | 'range_before' | 'steps' | 'by_day' | 'by_perk' | 'by_source'
 >;
+type Campaign = AnswerOf<Documents['boost']['getCampaign']>;
 type Query = InputOf<Documents['analytics']['loadByPost']>['query'];
 interface Members {
   measures: string[];
@@ -51,17 +52,17 @@ export class CampaignFigures {
   constructor(private readonly clients: FleetClients) {}
 
   /** @throws CAMPAIGN_NOT_FOUND */
-  async nameOf(session: Session, campaignId: string): Promise<string> {
+  async campaignOf(session: Session, campaignId: string): Promise<Campaign> {
     try {
-      const { name } = await responseOf('boost', this.clients.of(session).boost.getCampaign({ campaignId }));
-      return name;
+      return await responseOf('boost', this.clients.of(session).boost.getCampaign({ campaignId }));
     } catch (error) {
       if (error instanceof ApiError && error.code === 'NOT_FOUND') throw new ApiError('CAMPAIGN_NOT_FOUND');
       throw error;
     }
   }
 
-  async read(session: Session, campaignId: string, range: Range): Promise<Figures> {
+  async read(session: Session, campaign: Campaign, range: Range): Promise<Figures> {
+    const campaignId = campaign.id;
     const perkway = this.clients.withKey(session.key, { timeoutMs: TIMEOUT_MS });
     const loadIn = ({ from, to }: Range, cube: string, members: Members, time: object = {}) =>
       rowsOf(perkway, {
@@ -92,7 +93,6 @@ export class CampaignFigures {
       journeysOfPerks,
       clicksOfSources,
       journeysOfSources,
-      campaign,
       teasers,
       ...days
     ] = await Promise.all([
@@ -109,7 +109,6 @@ export class CampaignFigures {
       load('campaign_funnel', ['clickers', 'converters'], ['perk_id', 'perk_title']),
       load('incentive_clicks', counts, ['utm_source']),
       load('campaign_funnel', JOURNEY_STEPS, ['utm_source']),
-      responseOf('boost', perkway.boost.getCampaign({ campaignId })),
       responseOf('boost', perkway.boost.getTeasers({ campaignId })),
       ...cubes.map(([cube]) => load(cube, counts, [], { granularity: 'day' })),
     ]);

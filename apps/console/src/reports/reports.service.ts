@@ -55,17 +55,17 @@ export class ReportsService {
     const expiresAt = new Date(body.expiresAt);
     const asOf = new Date();
     if (!(expiresAt > asOf)) throw invalidField('expiresAt', 'must be in the future');
-    const campaignName = await this.figures.nameOf(session, campaignId);
+    const campaign = await this.figures.campaignOf(session, campaignId);
     const frozen: FrozenReportDto = {
       title,
       ...(body.comment && { comment: body.comment }),
       account_name: session.accountName,
       campaign_id: campaignId,
-      campaign_name: campaignName,
+      campaign_name: campaign.name,
       range: { from: range.from, to: range.to },
       as_of: asOf.toISOString(),
       expires_at: expiresAt.toISOString(),
-      ...(await this.figures.read(session, campaignId, range)),
+      ...(await this.figures.read(session, campaign, range)),
     };
     const id = randomUUID();
     const secret = randomBytes(32).toString('base64url');

@@ -3,8 +3,9 @@ import { useLiveInterval } from '../parts/live';
 import { perkway, responseOf } from './perkway';
 import type { Pool } from './types';
 
-export const usePools = () =>
+export const usePools = (enabled = true) =>
   useQuery({
+    enabled,
     queryKey: ['pools'],
     queryFn: ({ signal }) => responseOf(perkway.gift.getGiftCardPools({}, { signal })),
     ...useLiveInterval(),
@@ -12,3 +13,12 @@ export const usePools = () =>
 
 /** Returns the name of the pool's product, or else the pool's id. */
 export const poolName = ({ id, product }: Pick<Pool, 'id' | 'product'>) => product?.name ?? id.slice(0, 8);
+
+/** Returns a function from the id of a pool to its name, or to the begin of the id while it is unknown. */
+export function usePoolNames(): (id: string) => string {
+  const pools = usePools().data;
+  return (id) => {
+    const pool = pools?.find((one) => one.id === id);
+    return pool ? poolName(pool) : id.slice(0, 8);
+  };
+}

@@ -1,9 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useCampaigns } from '../api/campaigns';
+import { useCampaignNames } from '../api/campaigns';
 import { ApiError, sendRequest } from '../api/http';
 import { JOBS_KEY } from '../api/link-jobs';
-import { poolName, usePools } from '../api/pools';
+import { usePoolNames } from '../api/pools';
 import { useSession } from '../api/session';
 import type { LinkJob } from '../api/types';
 import { formatMoment, formatMoney, formatNumber } from '../format';
@@ -62,8 +62,7 @@ function Decide({ job, verb, onClose }: { job: LinkJob; verb: 'approve' | 'rejec
   const { say } = useNotices();
   const [comment, setComment] = useState('');
   const isApproval = verb === 'approve';
-  const pool = usePools().data?.find(({ id }) => id === job.pool_id);
-  const campaign = useCampaigns().data?.find(({ id }) => id === job.campaign_id)?.name ?? job.campaign_id;
+  const [nameOfPool, nameOfCampaign] = [usePoolNames(), useCampaignNames()];
 
   const decide = async () => {
     try {
@@ -92,8 +91,8 @@ function Decide({ job, verb, onClose }: { job: LinkJob; verb: 'approve' | 'rejec
         {t.madeBy(job.created_by)}. {isApproval ? t.approveText : t.rejectText}
       </p>
       <p>
-        {t.cardsFrom(pool ? poolName(pool) : job.pool_id.slice(0, 8), formatMoment(job.expires_at * 1_000))}{' '}
-        {campaign && t.checkFor(campaign)}
+        {t.cardsFrom(nameOfPool(job.pool_id), formatMoment(job.expires_at * 1_000))}{' '}
+        {job.campaign_id && t.checkFor(nameOfCampaign(job.campaign_id))}
       </p>
       <TextArea
         label={t.comment}

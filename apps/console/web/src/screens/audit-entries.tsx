@@ -132,7 +132,9 @@ export function AuditEntries({ caption, filters }: { caption: string; filters: A
       : [],
   );
   for (const [id, { title }] of perks) names.set(keyOfObject('perks', id), title);
-  const [own, all] = [usePools().data, useAll(POOLS, isOperator).data];
+  const needsPools = loaded.some(({ path }) => objectOf(path)?.key.startsWith('pools/'));
+  const own = usePools(needsPools && !isOperator).data;
+  const all = useAll(POOLS, needsPools && isOperator).data;
   for (const pool of all ?? own ?? []) names.set(keyOfObject('pools', pool.id), poolName(pool));
   const accountName = useAccountNames(isOperator);
   for (const { path } of loaded) {

@@ -173,17 +173,13 @@ function Suggestions() {
   );
 }
 
-/** Whether the question and its result stand side by side. */
-function useIsWide(): boolean {
-  const [media] = useState(() => matchMedia('(min-width: 75rem)'));
-  return useSyncExternalStore(
-    (onChange) => {
-      media.addEventListener('change', onChange);
-      return () => media.removeEventListener('change', onChange);
-    },
-    () => media.matches,
-  );
+const WIDE = matchMedia('(min-width: 75rem)');
+function onWideChange(onChange: () => void): () => void {
+  WIDE.addEventListener('change', onChange);
+  return () => WIDE.removeEventListener('change', onChange);
 }
+/** Returns whether the question and its result stand side by side. */
+const useIsWide = (): boolean => useSyncExternalStore(onWideChange, () => WIDE.matches);
 
 const shortOf = (member: string) => member.slice(member.indexOf('.') + 1);
 

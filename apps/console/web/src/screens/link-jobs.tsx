@@ -1,7 +1,6 @@
 import { useIsFetching, useQueryClient } from '@tanstack/react-query';
-import { useEffect, useRef } from 'react';
-import { useLocation } from 'react-router';
-import { useCampaigns } from '../api/campaigns';
+import { useEffect } from 'react';
+import { useCampaignNames } from '../api/campaigns';
 import { sendRequest, download } from '../api/http';
 import { JOBS_KEY, useLinkJobs } from '../api/link-jobs';
 import { refreshGiftCards } from '../api/stock';
@@ -11,6 +10,7 @@ import { Icon } from '../parts/icon';
 import { Loaded } from '../parts/loaded';
 import { useNotices } from '../parts/notices';
 import { Card } from '../parts/screen';
+import { useScrollToHash } from '../scroll-to-hash';
 import { texts } from '../texts';
 import { slugOf } from '../slug';
 import { Approval } from './approval';
@@ -38,8 +38,7 @@ export function LinkJobs() {
   const client = useQueryClient();
   const { attempt } = useNotices();
   const jobs = useLinkJobs();
-  const campaigns = useCampaigns();
-  const nameOf = (id: string) => campaigns.data?.find((campaign) => campaign.id === id)?.name ?? id;
+  const nameOf = useCampaignNames();
   const waiting = jobs.data?.filter(({ state }) => state === 'awaiting_approval').length ?? 0;
   const made = jobs.data?.reduce((sum, job) => sum + job.made, 0);
   // Jobs use up stock, so refresh the figures above.
@@ -47,15 +46,8 @@ export function LinkJobs() {
     if (made === undefined) return;
     void refreshGiftCards(client);
   }, [client, made]);
-  const { hash } = useLocation();
   // The cards above push a job away until they are loaded.
-  const isSettled = useIsFetching() === 0 && jobs.data !== undefined;
-  const scrolledTo = useRef('');
-  useEffect(() => {
-    if (!isSettled || scrolledTo.current === hash) return;
-    scrolledTo.current = hash;
-    document.getElementById(hash.slice(1))?.scrollIntoView({ block: 'center' });
-  }, [isSettled, hash]);
+  useScrollToHash(useIsFetching() === 0 && jobs.data !== undefined, 'center');
   const act = (action: Promise<unknown>) =>
     attempt(action.then(() => client.invalidateQueries({ queryKey: JOBS_KEY })));
 

@@ -215,6 +215,8 @@ interface LinkJobsProps {
   nameOf: (account: string) => string;
 }
 
+const jobName = ({ id, name }: Home['link_jobs'][number]) => name ?? id.slice(0, 8);
+
 const LinkJobs = ({ jobs, nameOf }: LinkJobsProps) => (
   <Table
     caption={t.jobs}
@@ -224,11 +226,11 @@ const LinkJobs = ({ jobs, nameOf }: LinkJobsProps) => (
       {
         name: t.job,
         isHead: true,
-        cell: ({ id, name, account_id }) => (
+        cell: (job) => (
           <>
-            {name ?? id.slice(0, 8)}
+            {jobName(job)}
             <br />
-            <Link to={pathOf(ACCOUNTS, account_id)}>{nameOf(account_id)}</Link>
+            <Link to={pathOf(ACCOUNTS, job.account_id)}>{nameOf(job.account_id)}</Link>
           </>
         ),
       },
@@ -245,11 +247,11 @@ const LinkJobs = ({ jobs, nameOf }: LinkJobsProps) => (
       { name: t.jobSince, cell: ({ since }) => formatMoment(since) },
       {
         name: t.view,
-        cell: ({ account_id, id, name }) => (
+        cell: (job) => (
           <ViewAsClient
-            id={account_id}
-            name={`${account_id}, ${name ?? id.slice(0, 8)}`}
-            to={`/gift-cards#job-${id}`}
+            id={job.account_id}
+            name={`${job.account_id}, ${jobName(job)}`}
+            to={`/gift-cards#job-${job.id}`}
           />
         ),
       },

@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useRef } from 'react';
-import { Link, useLocation } from 'react-router';
+import { Link } from 'react-router';
 import { loadRows, numberOf, within } from '../api/analytics';
 import { allOf, perkway } from '../api/perkway';
 import { usePerkInfo, type PerkPlace } from '../api/perk-info';
@@ -12,6 +11,7 @@ import { useLiveInterval } from '../parts/live';
 import { Loaded } from '../parts/loaded';
 import { PerkPicture } from '../parts/perk-picture';
 import { Card } from '../parts/screen';
+import { useScrollToHash } from '../scroll-to-hash';
 import { texts } from '../texts';
 
 const t = texts.overview;
@@ -169,13 +169,9 @@ export function PerkClicks({ range }: { range: Range }) {
   // Not refreshed, because it takes three large queries.
   const seen = useQuery({ queryKey: ['seen-perks', range], queryFn: () => loadSeenPerks(range) });
   const least = clicks.data && seen.data && leastClicked(clicks.data, seen.data);
-  const ref = useRef<HTMLDivElement>(null);
-  const isAsked = useLocation().hash === PERK_CLICKS && least !== undefined;
-  useEffect(() => {
-    if (isAsked) ref.current?.scrollIntoView();
-  }, [isAsked]);
+  useScrollToHash(least !== undefined);
   return (
-    <div ref={ref} className="columns">
+    <div id={PERK_CLICKS.slice(1)} className="columns">
       <RankedPerks
         list="most"
         query={{ ...clicks, data: clicks.data && mostClicked(clicks.data) }}

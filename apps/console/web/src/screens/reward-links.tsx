@@ -1,8 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useCampaigns } from '../api/campaigns';
+import { useCampaignNames, useCampaigns } from '../api/campaigns';
 import { perkway, responseOf } from '../api/perkway';
-import { poolName, usePools } from '../api/pools';
+import { poolName, usePoolNames, usePools } from '../api/pools';
 import { useLinks } from '../api/reward-links';
 import { refreshGiftCards } from '../api/stock';
 import type { RewardLink } from '../api/types';
@@ -45,12 +45,9 @@ export default function RewardLinks() {
   const isFiltered = Object.values(filters).some(Boolean);
   const isFirst = !isFiltered && !links.isPlaceholderData && links.data?.pages[0]?.data.length === 0;
   const make = useMakeLinks(pools.data);
-  const nameOfPool = (id: string) => {
-    const pool = pools.data?.find((one) => one.id === id);
-    return pool ? poolName(pool) : id.slice(0, 8);
-  };
-  const nameOfCampaign = (id: string | null) =>
-    campaigns.data?.find((campaign) => campaign.id === id)?.name ?? id ?? texts.none;
+  const nameOfPool = usePoolNames();
+  const campaignName = useCampaignNames();
+  const nameOfCampaign = (id: string | null) => (id === null ? texts.none : campaignName(id));
   /** What can be done about the link now: an expired link may be replaced too. */
   const actionsOf = (link: RewardLink, isDrawer = false) => {
     const canCancel = link.state === 'RESERVED';

@@ -1,6 +1,6 @@
 import { Link, useSearchParams } from 'react-router';
 import { download } from '../api/http';
-import { poolName, usePools } from '../api/pools';
+import { usePoolNames } from '../api/pools';
 import { useStatement } from '../api/statements';
 import type { Statement } from '../api/types';
 import { formatDaysOfMonth, formatMoney, formatMonth } from '../format';
@@ -36,11 +36,7 @@ export default function Statements() {
   const given = params.get('month') ?? '';
   const month = MONTH.test(given) ? given : months[0]!;
   const statement = useStatement(month);
-  const pools = usePools();
-  const nameOf = (id: string) => {
-    const pool = pools.data?.find((known) => known.id === id);
-    return pool ? poolName(pool) : id.slice(0, 8);
-  };
+  const nameOf = usePoolNames();
   const save = (path: string, extension: string, headers = {}) =>
     attempt(download(path, `statement-${month}.${extension}`, { headers }));
   return (

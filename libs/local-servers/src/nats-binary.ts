@@ -126,8 +126,8 @@ export interface FindOptions {
   signal?: AbortSignal;
 }
 
-/** The first Debian release whose nats-server keeps the replicas of a cluster consistent. */
-const DEBIAN_FOR_CLUSTERS = 'trixie';
+/** The first Debian release with a nats-server for clusters, see `findNatsServerForCluster`. */
+const DEBIAN_FOR_CLUSTERS = 'forky';
 
 /** Returns the nats-server in the cache folder, after downloading it if necessary. */
 async function cachedNatsServer({ onProgress, signal }: FindOptions, release?: string): Promise<string> {
@@ -164,12 +164,13 @@ export const findNatsServer = async (options: FindOptions = {}): Promise<string>
   (await installedNatsServer()) ?? cachedNatsServer(options);
 
 /**
- * Like `findNatsServer`, but at least 2.10, which a cluster needs: 2.9, as in Debian 12, can lose acknowledged messages
- * on some replicas when leaders die.
+ * Like `findNatsServer`, but at least 2.12, as in the deployments. In a cluster, 2.9 (Debian 12) can lose acknowledged
+ * messages on some replicas when leaders die. With 2.10 (Debian 13), a replica that restarts under load sometimes stays
+ * behind until it is restarted again.
  */
 export async function findNatsServerForCluster(options: FindOptions = {}): Promise<string> {
   const installed = await installedNatsServer();
-  return installed && isNatsAtLeast(await natsVersion(installed), 2, 10)
+  return installed && isNatsAtLeast(await natsVersion(installed), 2, 12)
     ? installed
     : cachedNatsServer(options, DEBIAN_FOR_CLUSTERS);
 }

@@ -95,6 +95,23 @@ describe('link jobs', () => {
     expect(list.body).toEqual({ data: [job], next_cursor: null });
   });
 
+  it('tell which references already have a link, of the own account only', async () => {
+    const { page, poolId } = await somebody(10);
+    const references = Array.from({ length: 4 }, (_, nth) => `customer-${nth}`);
+    const check = async (by: Page) =>
+      (await by.post('/api/link-jobs/check').send({ references }).expect(200)).body;
+    expect(await check(page)).toEqual({ count: 0, latest: null });
+    const { body } = await create(page, { poolId, references: references.slice(2) }).expect(202);
+    const { created_at } = await until(page, body.id, 'done');
+    expect(await check(page)).toEqual({ count: 2, latest: created_at });
+    expect(await check((await somebody(0)).page)).toEqual({ count: 0, latest: null });
+    await page.post('/api/link-jobs/check').send({ references: [] }).expect(400);
+    await page
+      .post('/api/link-jobs/check')
+      .send({ references: Array(10_001).fill('a') })
+      .expect(400);
+  });
+
   it('have a name, report the states of their links, and can cancel the rest repeatedly', async () => {
     const { account, page, poolId } = await somebody(40);
     const made = await create(page, { poolId, count: 30, name: 'Spring mailing' }).expect(202);

@@ -148,6 +148,8 @@ describe('a withdrawal', () => {
       http(gift.app, by)
         .post(`/admin/pools/${id}/withdrawals/check`)
         .send({ reason: 'recalled', reserved: 'keep', ...body });
+    const value = { denomination: 25, currency: 'EUR' };
+    const counts = { free: 3, reserved: 1, redeemed: 1 };
     for (const selector of [
       { batch: ' C' },
       { load_id: loaded!.id },
@@ -156,17 +158,31 @@ describe('a withdrawal', () => {
     ])
       expect([selector, (await check(selector).expect(200)).body]).toEqual([
         selector,
-        { free: 3, reserved: 1, redeemed: 1 },
+        { ...counts, values: [{ ...value, ...counts }] },
       ]);
-    expect((await check({ batch: 'D' }).expect(200)).body).toEqual({ free: 0, reserved: 0, redeemed: 0 });
+    const none = { free: 0, reserved: 0, redeemed: 0 };
+    expect((await check({ batch: 'D' }).expect(200)).body).toEqual({ ...none, values: [] });
+    await load(pool, 1, { batch: 'C', denomination: 10 });
+    expect((await check({ batch: 'C' }).expect(200)).body).toEqual({
+      ...counts,
+      free: 4,
+      values: [
+        { ...value, ...none, denomination: 10, free: 1 },
+        { ...value, ...counts },
+      ],
+    });
     expect((await check({}).expect(400)).body.code).toBe('VALIDATION_FAILED');
     expect((await check({ batch: 'C' }, UNKNOWN).expect(404)).body.code).toBe('POOL_NOT_FOUND');
     await check({ batch: 'C' }, pool, gift.user).expect(403);
     expect((await gift.get(`/admin/pools/${pool}/withdrawals`, gift.admin.key)).body).toEqual([]);
 
     const done = await withdraw(pool, { batch: 'C', reserved: 'cancel' });
-    expect(done).toMatchObject({ withdrawn: 4, cancelled: 1, redeemed: 1 });
-    expect((await check({ batch: 'C' })).body).toEqual({ free: 0, reserved: 0, redeemed: 1 });
+    expect(done).toMatchObject({ withdrawn: 5, cancelled: 1, redeemed: 1 });
+    expect((await check({ batch: 'C' })).body).toEqual({
+      ...none,
+      redeemed: 1,
+      values: [{ ...value, ...none, redeemed: 1 }],
+    });
   });
 
   it('takes the cards of a batch, and nothing else', async () => {

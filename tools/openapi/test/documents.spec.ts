@@ -139,6 +139,7 @@ const OPERATIONS: Record<AppName, Record<string, string>> = {
     'GET /api/audit-log': 'listAuditLog',
     'GET /api/audit-log/export': 'exportAuditLog',
     'POST /api/link-jobs': 'createLinkJob',
+    'POST /api/link-jobs/check': 'checkReferences',
     'GET /api/link-jobs': 'listLinkJobs',
     'GET /api/link-jobs/{jobId}': 'getLinkJob',
     'GET /api/link-jobs/{jobId}/csv': 'getLinkJobCsv',

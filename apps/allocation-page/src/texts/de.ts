@@ -99,7 +99,7 @@ export const de: Texts = {
     copied: 'Die Referenz wurde kopiert',
   },
   help: 'Hilfe',
-  helpBrand: 'Hilfe von {brand}',
+  helpBrand: 'Hilfe bei {brand}',
   askSender:
     'Wenn das nicht hilft, wenden Sie sich an den Absender der Nachricht, in der Sie den Link erhalten haben.',
   unknown: {

@@ -26,7 +26,7 @@ export const en: Texts = {
     heading: 'You have a gift card worth {amount}',
     place: 'For use in',
     until: 'Show the card by',
-    after: 'If you have not shown it by then, the link no longer works. Showing the card spends nothing.',
+    after: 'If you have not shown it by then, the link no longer works. Showing the card does not use any of its money.',
     show: 'Show the card',
     opening: 'Opening…',
     sealed:

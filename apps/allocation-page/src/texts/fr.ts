@@ -52,7 +52,7 @@ export const fr: Texts = {
     terms: 'Conditions de la carte',
     newTab: '(s’ouvre dans un nouvel onglet)',
     print: 'Imprimer',
-    save: 'Enregistrer en image',
+    save: 'Enregistrer comme image',
     saved: 'L’image a été enregistrée',
     validUntil: 'Carte valable jusqu’au',
     noLastDay: 'Aucune date d’expiration indiquée',

@@ -86,7 +86,7 @@ const STATES: Record<
       /gift card worth €25/,
       /^France$/m,
       /Show the card by\s+\d+ \w+ 20\d\d at \S+ CES?T \(in \d+ days\)/,
-      /^If you have not shown it by then, the link no longer works\. Showing the card spends nothing\.$/m,
+      /^If you have not shown it by then, the link no longer works\. Showing the card does not use any of its money\.$/m,
       ABOUT,
       /^Show the card$/m,
     ],
@@ -539,6 +539,8 @@ describe('in special conditions', () => {
       expect(await page.locator('.qr').isVisible()).toBe(true);
       expect(await page.evaluate('getComputedStyle(document.body).color')).toBe('rgb(0, 0, 0)');
       await screenshot(page, `revealed-printed-${colorScheme}`);
+      const document = (await page.pdf({ format: 'A4' })).toString('latin1');
+      expect(document.match(/\/Type\s*\/Page\b/g)).toHaveLength(1);
       await context.close();
     },
   );

@@ -94,6 +94,30 @@ export class CreateLinkJobDto {
   count?: number | null;
 }
 
+@ApiSchema({ name: 'CheckReferences' })
+export class CheckReferencesDto {
+  @ApiProperty({ type: [String], example: ['customer-1007', 'customer-1008'] })
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(MAX_LINKS)
+  @IsText(1, MAX_REFERENCE, { each: true })
+  references: string[];
+}
+
+@ApiSchema({ name: 'LinkedReferences' })
+export class LinkedReferencesDto {
+  @ApiProperty({ type: 'integer', description: 'References for which a job has created a link', example: 12 })
+  count: number;
+  @ApiProperty({
+    type: String,
+    format: 'date-time',
+    nullable: true,
+    description: 'When the latest of these jobs was started',
+    example: '2026-11-20T09:30:00.000Z',
+  })
+  latest: string | null;
+}
+
 @ApiSchema({ name: 'DecideLinkJob' })
 export class DecideLinkJobDto {
   @ApiProperty({ description: 'The reason, for the creator and the audit log', example: 'Within the budget' })

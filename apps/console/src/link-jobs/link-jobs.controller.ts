@@ -7,9 +7,11 @@ import { refuseWhileViewing } from '../sessions/viewing.js';
 import {
   CancelledLinksDto,
   CancelLinksDto,
+  CheckReferencesDto,
   CreatedLinkJobDto,
   CreateLinkJobDto,
   DecideLinkJobDto,
+  LinkedReferencesDto,
   LinkJobDto,
   LinkStatesDto,
 } from './link-job.dto.js';
@@ -53,6 +55,20 @@ export class LinkJobsController {
     @Body() body: CreateLinkJobDto,
   ): Promise<CreatedLinkJobDto> {
     return this.jobs.create(session, idempotencyKey, body);
+  }
+
+  @Post('check')
+  @HttpCode(200)
+  @ApiOperation({
+    summary: 'Count the references that already have a link',
+    description: 'Only links that jobs of the account created count, whatever became of them.',
+  })
+  @ApiResponse({ status: 200, description: 'The count', type: LinkedReferencesDto })
+  checkReferences(
+    @CurrentSession() session: Session,
+    @Body() { references }: CheckReferencesDto,
+  ): Promise<LinkedReferencesDto> {
+    return this.jobs.checkReferences(session, references);
   }
 
   @Get()

@@ -24,6 +24,7 @@ import type {
   CancelledLinksDto,
   CreatedLinkJobDto,
   CreateLinkJobDto,
+  LinkedReferencesDto,
   LinkJobDto,
   LinkJobState,
 } from './link-job.dto.js';
@@ -186,6 +187,17 @@ export class LinkJobsService {
     }
     this.runner.wake();
     return { id, state };
+  }
+
+  /** Counts the references for which a job of the account has created a link. */
+  async checkReferences({ account }: Session, references: string[]): Promise<LinkedReferencesDto> {
+    const [row] = await this.dataSource.query<[{ count: number; latest: Date | null }]>(
+      `select count(distinct r.reference)::integer as count, max(j.created_at) as latest
+       from link_job_rows r join link_jobs j on j.id = r.job_id
+       where r.reference = any($2) and r.link_id is not null and j.account_id = $1`,
+      [account, references],
+    );
+    return { count: row.count, latest: row.latest && row.latest.toISOString() };
   }
 
   async list(session: Session, query: ListQuery): Promise<Page<LinkJobDto>> {

@@ -12,6 +12,7 @@ import { ViewAccounts1767225798000 } from './1767225798000-view-accounts.js';
 import { FindAuditEntriesByObject1767225797000 } from './1767225797000-find-audit-entries-by-object.js';
 import { FindAuditEntriesByOwner1767225803000 } from './1767225803000-find-audit-entries-by-owner.js';
 import { FindLinkJobsThatNeedAttention1767225804000 } from './1767225804000-find-link-jobs-that-need-attention.js';
+import { FindLinkJobRowsByReference1767225805000 } from './1767225805000-find-link-job-rows-by-reference.js';
 
 export const migrations: MigrationClass[] = [
   CreateSessions1767225700000,
@@ -27,4 +28,5 @@ export const migrations: MigrationClass[] = [
   CreateSavedQuestions1767225802000,
   FindAuditEntriesByOwner1767225803000,
   FindLinkJobsThatNeedAttention1767225804000,
+  FindLinkJobRowsByReference1767225805000,
 ];

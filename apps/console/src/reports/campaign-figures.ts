@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { AnswerOf, Documents, InputOf, Perkway } from '@perkway/client';
 import { ApiError } from '@perkway/domain';
+import { rangeBefore } from '@perkway/domain/day-range';
 import {
   CONVERSION_MEMBERS,
   conversionAmount,
@@ -80,7 +81,8 @@ export class CampaignFigures {
       const named = (names: readonly string[]) => names.map((name) => `${cube}.${name}`);
       return loadIn(range, cube, { measures: named(measures), dimensions: named(dimensions) }, time);
     };
-    const before = rangeBefore(range);
+    const [from, to] = rangeBefore([range.from, range.to]);
+    const before = { from, to };
     const counts = ['count', 'count_people'];
     const cubes = Object.entries(BY_DAY);
     const [
@@ -193,13 +195,6 @@ function figuresBy(dimension: string, parts: Part[]) {
         one.figures[figure] = number(row[`${cube}.${measure}`]);
     }
   return [...found.values()];
-}
-
-/** Returns the same number of days before; no event is from before 1970. */
-function rangeBefore({ from, to }: Range): Range {
-  const length = Date.parse(to) - Date.parse(from) + DAY_MS;
-  const moved = (day: string) => new Date(Math.max(0, Date.parse(day) - length)).toISOString().slice(0, 10);
-  return { from: moved(from), to: moved(to) };
 }
 
 /** Returns all days before the range. */

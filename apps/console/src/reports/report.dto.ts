@@ -157,7 +157,8 @@ export class FrozenReportDto {
   @ApiProperty({
     type: ReportRangeDto,
     required: false,
-    description: 'The same number of days before. Reports of earlier releases have neither this nor `steps`',
+    description:
+      'The days that the range is compared with: the same number of days before, or before a whole calendar month the month before it. Reports of earlier releases have neither this nor `steps`',
   })
   range_before?: ReportRangeDto;
   @ApiProperty({

@@ -1,3 +1,4 @@
+import { rangeBefore } from '@perkway/domain/day-range';
 import { pick, seededRandom } from '@perkway/test-fleet/random';
 import { http, waitFor } from '@perkway/testing';
 import { randomBytes, randomUUID } from 'node:crypto';
@@ -119,8 +120,11 @@ async function aSubject(seed: number): Promise<Subject> {
   const today = new Intl.DateTimeFormat('en-CA', { timeZone: zone }).format(new Date());
   const length = pick([1, 7, 30, 30, 31, 60], random);
   const to = addDays(today, -Math.floor(random() ** 2 * 12));
-  const now = [addDays(to, 1 - length), to] as const;
-  const before = [addDays(now[0], -length), addDays(now[0], -1)] as const;
+  const endOfMonth = addDays(`${today.slice(0, 7)}-01`, -1);
+  // Every fifth seed has a whole calendar month, which is compared with the month before it.
+  const now: Range =
+    seed % 5 === 2 ? [`${endOfMonth.slice(0, 7)}-01`, endOfMonth] : [addDays(to, 1 - length), to];
+  const before = rangeBefore([...now]);
   return { ...traded, key, now, before, zone, random, load: readerOf(key, zone) };
 }
 
@@ -180,7 +184,11 @@ async function chartRows(subject: Subject, cubes: string[], filters: Filter[] = 
   };
   const [now, before] = await Promise.all([ofPeriod(subject.now), ofPeriod(subject.before)]);
   return daysIn(subject.now)
-    .map((day, index) => [longDay(day), number(now[index]!), number(before[index]!)])
+    .map((day, index) => [
+      longDay(day),
+      number(now[index]!),
+      before[index] === undefined ? '–' : number(before[index]),
+    ])
     .reverse();
 }
 

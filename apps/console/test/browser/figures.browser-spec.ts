@@ -270,6 +270,16 @@ it('keeps the first day while the last one is typed, and moves it when the field
   await page.waitForURL(({ search }) => search === '?from=2026-01-03&to=2026-01-03');
 }, 120_000);
 
+it('compares a calendar month with the month before, other dates with as many days before', async () => {
+  const page = await stage.signIn(context);
+  await stage.goto(page, '/?from=2026-10-01&to=2026-10-31');
+  await page.getByText(/^1\s–\s31 October 2026, compared with 1\s–\s30 September 2026\.$/).waitFor();
+  await stage.goto(page, `/campaigns/${campaign}?from=2026-10-01&to=2026-10-30`);
+  await page.getByText(/^1\s–\s30 October 2026, compared with 1\s–\s30 September 2026\.$/).waitFor();
+  await stage.goto(page, '/?from=2026-10-31&to=2026-10-31');
+  await page.getByText('31 October 2026, compared with 30 October 2026.').waitFor();
+}, 120_000);
+
 it('saves each day of the dates, under headers in words', async () => {
   const page = await stage.signIn(context);
   const saved = async (name: string) => {
@@ -291,6 +301,12 @@ it('saves each day of the dates, under headers in words', async () => {
     'Source,Journeys,Clicked,Converted,Value',
     '(none),5,0,3,"€1,234,567.50"',
   ]);
+  await stage.goto(page, '/');
+  const [head, ...all] = await saved('Days as CSV');
+  expect(all).toHaveLength(30);
+  const column = head!.split(',').indexOf('Conversions');
+  const conversions = all.reduce((sum, line) => sum + Number(line.split(',')[column]), 0);
+  expect(String(conversions)).toBe(await page.innerText('[data-figure="conversions"]'));
   await stage.goto(page, '/explore?cube=incentive_clicks&measures=count,count_people');
   const explored = await saved('Download CSV');
   expect(explored[0]).toBe('Day,All,By people');

@@ -259,6 +259,15 @@ describe('a marketing manager', () => {
     const lines = await downloaded(page, button(page, 'Links as CSV').click());
     expect(lines[0]).toBe('reference,link,expiry,state');
     expect(new Set(lines.slice(1).map((line) => line.split(',')[1])).size).toBe(200);
+    await button(page, 'Make many links').click();
+    await dialog(page).getByLabel('Links for').selectOption('A list of references');
+    await dialog(page)
+      .getByRole('textbox', { name: 'References' })
+      .fill('customer-1\ncustomer-1\ncustomer-2\nsomebody-new');
+    await button(page, 'Continue').click();
+    await dialog(page).getByText('1 line repeats a reference of the list.').waitFor();
+    await dialog(page).getByText('2 references already got a link from a job, the latest on ').waitFor();
+    await page.keyboard.press('Escape');
     await page.getByRole('link', { name: 'Campaigns', exact: true }).click();
     await page.getByRole('link', { name: 'Harbour spring' }).click();
     await page.getByText('200 links were made for 200 journeys').waitFor();

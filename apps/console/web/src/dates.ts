@@ -1,3 +1,7 @@
+import { rangeBefore, type DayRange } from '@perkway/domain/day-range';
+
+export { rangeBefore };
+
 /** Days in the format of analytics, YYYY-MM-DD, in the user's time zone. */
 export const TIMEZONE = Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC';
 
@@ -21,7 +25,7 @@ export function daysAgo(days: number, from = new Date()): string {
   return isoDay(date);
 }
 
-export type Range = [from: string, to: string];
+export type Range = DayRange;
 
 /** Returns the last days including today, and the same number of days before them. */
 export function lastDays(days: number): { now: Range; before: Range } {
@@ -29,12 +33,6 @@ export function lastDays(days: number): { now: Range; before: Range } {
     now: [daysAgo(days - 1), daysAgo(0)],
     before: [daysAgo(2 * days - 1), daysAgo(days)],
   };
-}
-
-/** Returns the same number of days before the range. */
-export function rangeBefore([from, to]: Range): Range {
-  const days = daysIn([from, to]).length;
-  return [daysAgo(days, dayOf(from)), daysAgo(1, dayOf(from))];
 }
 
 export function lastMonth(): Range {

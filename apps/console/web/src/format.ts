@@ -1,3 +1,5 @@
+import type { DayRange } from '@perkway/domain/day-range';
+
 const number = new Intl.NumberFormat();
 const compact = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 });
 const percent = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 });
@@ -17,6 +19,7 @@ export const formatCompact = (value: number) =>
 export const formatDay = (date: Date) => day.format(date);
 export const formatLongDay = (date: Date) => longDay.format(date);
 const utcDay = new Intl.DateTimeFormat(undefined, { dateStyle: 'long', timeZone: 'UTC' });
+export const formatRange = ([from, to]: DayRange) => utcDay.formatRange(Date.parse(from), Date.parse(to));
 /** The first and the last day of a month. @param of YYYY-MM */
 export function formatDaysOfMonth(of: string): string {
   const [year, month] = of.split('-').map(Number) as [number, number];

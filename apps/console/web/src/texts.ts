@@ -214,8 +214,7 @@ export const texts = {
   },
 
   overview: {
-    intro: (from: string, to: string, days: number) =>
-      `${from} to ${to}, compared with the ${pluralOf(days, 'day', `${days} days`)} before.`,
+    intro: (range: string, before: string) => `${range}, compared with ${before}.`,
     question: 'Did it work?',
     response: {
       none: 'No journey in these dates, so there is no rate.',
@@ -398,7 +397,7 @@ export const texts = {
     clickers: 'Clicked',
     converters: 'Converted',
     sharesNote:
-      'Percentages beside a number are shares of the journeys of the campaign. The change of the journeys and the amounts before, below these figures, are against the same number of days before. Spent is the value of the gift cards whose links were opened. The value is the sum that your server sent with conversions. Amounts of several currencies have no order.',
+      'Percentages beside a number are shares of the journeys of the campaign. The change of the journeys and the amounts before, below these figures, are against the days before: the same number, or before a whole calendar month the month before it. Spent is the value of the gift cards whose links were opened. The value is the sum that your server sent with conversions. Amounts of several currencies have no order.',
     spent: 'Spent on gift cards',
     trend: 'Clicks by day',
     value: 'Value',
@@ -921,6 +920,11 @@ export const texts = {
     checkFor: (campaign: string) => `For ${campaign}.`,
     checkLeft: (cards: string, isOne: boolean) =>
       `${cards} ${isOne ? 'card' : 'cards'} of this value will be left.`,
+    checkRepeated: (count: string, isOne: boolean) =>
+      `${count} ${isOne ? 'line repeats' : 'lines repeat'} a reference of the list. Each line gets a link of its own.`,
+    checkLinked: (count: string, isOne: boolean, latest: string) =>
+      `${count} ${isOne ? 'reference' : 'references'} already got a link from a job, the latest on ${latest}. ${isOne ? 'It gets' : 'They get'} another one.`,
+    checkFailed: 'It could not be checked whether these references already have a link.',
     checkNoReferences: 'They have no references, so nobody can tell who got which link.',
     back: 'Back',
     start: 'Make links',
@@ -1709,10 +1713,11 @@ export const texts = {
       reserved: 'keep' | 'cancel',
       /** Null if counting took too long. */
       found: { free: number; reserved: number; redeemed: number } | null,
+      worth: { free: string; reserved: string },
     ) =>
       `Cards: ${selection}. ${
         found
-          ? `${formatNumber(found.free)} without a link, ${formatNumber(found.reserved)} on links that wait, ${formatNumber(found.redeemed)} opened.`
+          ? `${formatNumber(found.free)} without a link (${worth.free}), ${formatNumber(found.reserved)} on links that wait (${worth.reserved}), ${formatNumber(found.redeemed)} opened.`
           : 'Counting them took too long.'
       } Cards without a link are withdrawn at once. ${
         reserved === 'cancel'
@@ -1954,8 +1959,8 @@ export const texts = {
     revokeText: (title: string) => `The URL of “${title}” stops working at once.`,
     revokedNotice: 'The report is revoked.',
     freezeTitle: 'Freeze as a report',
-    freezeText: (from: string, to: string) =>
-      `The current figures of ${from} to ${to}. Anyone with the URL can read the report without signing in, until its last day or until you revoke it.`,
+    freezeText: (range: string) =>
+      `The current figures of ${range}. Anyone with the URL can read the report without signing in, until its last day or until you revoke it.`,
     comment: 'Comment',
     commentHint: 'What the readers should know beside the figures. Optional.',
     until: 'Readable until',
@@ -1969,7 +1974,6 @@ export const texts = {
 
   report: {
     asOf: (when: string) => `As of ${when}. These figures no longer change.`,
-    range: (from: string, to: string) => (from === to ? from : `${from} to ${to}`),
     print: 'Print',
     byPerk: 'By perk',
     bySource: 'By source',

@@ -71,8 +71,7 @@ export class WithdrawCards {
 }
 
 /** What a withdrawal would find. */
-@ApiSchema({ name: 'WithdrawalCheck' })
-export class WithdrawalCheck {
+class CardCounts {
   @ApiProperty({
     type: 'integer',
     example: 4810,
@@ -88,6 +87,20 @@ export class WithdrawalCheck {
     description: 'Cards that were already revealed, and so would not be withdrawn',
   })
   redeemed: number;
+}
+
+@ApiSchema({ name: 'CountedCards' })
+export class CountedCards extends CardCounts {
+  @ApiProperty({ example: 25 })
+  denomination: number;
+  @ApiProperty({ example: 'EUR' })
+  currency: string;
+}
+
+@ApiSchema({ name: 'WithdrawalCheck' })
+export class WithdrawalCheck extends CardCounts {
+  @ApiProperty({ type: [CountedCards], description: 'The same counts by the value of a card' })
+  values: CountedCards[];
 }
 
 /** A withdrawal of cards. Missing values are null. */

@@ -6,7 +6,7 @@ import { DataSource, Repository } from 'typeorm';
 import { CardVault } from '../cards/card-vault.js';
 import { derivedId } from '../derived-id.js';
 import { PoolEntity } from '../pools/pool.entity.js';
-import type { WithdrawCards, Withdrawal, WithdrawalCheck } from './withdrawal.dto.js';
+import type { CountedCards, WithdrawCards, Withdrawal, WithdrawalCheck } from './withdrawal.dto.js';
 import { WithdrawalRunner } from './withdrawal-runner.js';
 
 /** Number of withdrawals that the list of a pool shows, newest first. */
@@ -23,7 +23,7 @@ const SELECT = `
   from withdrawals w`;
 
 const COUNT = `
-  select
+  select i.denomination::float8, i.currency,
     count(*) filter (where l.id is null or l.revealed_at is null and l.expires_at <= now())::float8 as free,
     count(*) filter (where l.revealed_at is null and l.expires_at > now())::float8 as reserved,
     count(*) filter (where l.revealed_at is not null)::float8 as redeemed
@@ -37,7 +37,9 @@ const COUNT = `
     and ($5::date is null or i.valid_until < $5)
     and not exists (select from withdrawn_cards w where w.card_id = c.id)
     -- The card of a kept link counts as withdrawn once the link has ended.
-    and not (l.recalled_by is not null and l.revealed_at is null and l.expires_at <= now())`;
+    and not (l.recalled_by is not null and l.revealed_at is null and l.expires_at <= now())
+  group by i.denomination, i.currency
+  order by i.currency, i.denomination`;
 
 @Injectable()
 export class WithdrawalsService {
@@ -89,8 +91,10 @@ export class WithdrawalsService {
   async check(poolId: string, body: WithdrawCards): Promise<WithdrawalCheck> {
     const selection = this.selectionOf(body);
     await this.requirePool(poolId);
-    const [counts] = await this.dataSource.query<[WithdrawalCheck]>(COUNT, [poolId, ...selection]);
-    return counts;
+    const values = await this.dataSource.query<CountedCards[]>(COUNT, [poolId, ...selection]);
+    const sum = (of: 'free' | 'reserved' | 'redeemed') =>
+      values.reduce((total, value) => total + value[of], 0);
+    return { free: sum('free'), reserved: sum('reserved'), redeemed: sum('redeemed'), values };
   }
 
   /** @throws POOL_NOT_FOUND, WITHDRAWAL_NOT_FOUND */

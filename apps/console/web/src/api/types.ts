@@ -75,6 +75,7 @@ export type LinkJob = AnswerOf<Own['getLinkJob']>;
 export type LinkStates = AnswerOf<Own['countLinkStates']>;
 export type CancelledLinks = AnswerOf<Own['cancelLinksOfJob']>;
 export type CreatedLinkJob = AnswerOf<Own['createLinkJob']>;
+export type LinkedReferences = AnswerOf<Own['checkReferences']>;
 export type AuditEntry = Item<AnswerOf<Own['listAuditLog']>>;
 export type AuditQuery = Omit<NonNullable<Own['listAuditLog']['parameters']['query']>, 'limit' | 'cursor'>;
 export type DataOfPerson = AnswerOf<Own['getDataOfPerson']>;

@@ -36,12 +36,17 @@ const MARGIN = { top: 12, right: 12, bottom: 26, left: 44 };
 export function TimeSeries({
   title,
   days,
-  series,
+  series: given,
   step = 'day',
   unit = 'count',
   height = 240,
   hrefOf,
 }: Props) {
+  // The month before can have more or fewer days.
+  const series = given.map((each) => ({
+    ...each,
+    values: days.map((_, index) => each.values[index] ?? null),
+  }));
   const { ref, width } = useWidth();
   const navigate = useNavigate();
   const titleId = useId();

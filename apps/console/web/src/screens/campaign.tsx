@@ -17,16 +17,15 @@ import {
 import { ApiError } from '../api/http';
 import { perkway, responseOf } from '../api/perkway';
 import { usePerkInfo } from '../api/perk-info';
-import { saveCsv, type Cell } from '../api/csv';
 import type { Campaign } from '../api/types';
 import { Funnel } from '../charts/funnel';
 import { TimeSeries } from '../charts/time-series';
-import { dayOf, daysIn, rangeBefore, type Range } from '../dates';
+import { daysIn, rangeBefore, type Range } from '../dates';
 import { exploreLink, type Condition } from '../explore-link';
-import { formatLongDay, formatNumber, formatShare } from '../format';
+import { formatNumber, formatRange, formatShare } from '../format';
 import { KEEP_FOCUS } from '../keep-focus';
 import { SelectField } from '../parts/fields';
-import { Icon } from '../parts/icon';
+import { CsvButton } from '../parts/csv-button';
 import { formatSums, sortBySum, valuesBy, type Money } from '../money';
 import { useLiveInterval } from '../parts/live';
 import { lazy } from '../parts/lazy';
@@ -241,11 +240,7 @@ function Found({ campaign }: { campaign: Campaign }) {
     <Screen
       title={campaign.name}
       back={{ to: `/campaigns${search}`, label: texts.nav.campaigns }}
-      intro={texts.overview.intro(
-        formatLongDay(dayOf(range[0])),
-        formatLongDay(dayOf(range[1])),
-        daysIn(range).length,
-      )}
+      intro={texts.overview.intro(formatRange(range), formatRange(rangeBefore(range)))}
       actions={
         tab !== 'send' && (
           <>
@@ -729,20 +724,5 @@ function ByUtm({ id, range }: { id: string; range: Range }) {
         )}
       </Loaded>
     </Card>
-  );
-}
-
-interface CsvProps {
-  label: string;
-  name: string;
-  head: string[];
-  rows: Cell[][];
-}
-
-function CsvButton({ label, name, head, rows }: CsvProps) {
-  return (
-    <button type="button" className="button small" onClick={() => saveCsv(name, head, rows)}>
-      <Icon name="download" /> {label}
-    </button>
   );
 }

@@ -4,7 +4,7 @@ import { useCampaigns } from '../api/campaigns';
 import { sendRequest } from '../api/http';
 import type { Campaign, MadeReport } from '../api/types';
 import { dayOf, daysAgo, type Range } from '../dates';
-import { formatLongDay } from '../format';
+import { formatRange } from '../format';
 import { Dialog, DialogForm } from '../parts/dialog';
 import { SelectField, TextArea, TextField } from '../parts/fields';
 import { RangeFields } from '../parts/range-picker';
@@ -64,7 +64,7 @@ export default function FreezeReport({ campaign: given, range, onClose }: Props)
   return (
     <DialogForm title={t.freezeTitle} action={t.freeze} isOpen onClose={onClose} onSubmit={freeze}>
       {given ? (
-        <p>{t.freezeText(formatLongDay(dayOf(from)), formatLongDay(dayOf(to)))}</p>
+        <p>{t.freezeText(formatRange([from, to]))}</p>
       ) : (
         <>
           <SelectField

@@ -1,18 +1,17 @@
-import { useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { useCampaigns } from '../api/campaigns';
-import { saveCsv } from '../api/csv';
 import { sendRequest } from '../api/http';
 import { JOBS_KEY } from '../api/link-jobs';
 import { perkway, responseOf } from '../api/perkway';
 import { poolName } from '../api/pools';
 import { refreshGiftCards } from '../api/stock';
-import type { CreatedLinkJob, Pool } from '../api/types';
+import type { CreatedLinkJob, LinkedReferences, Pool } from '../api/types';
 import { dayOf, daysAgo } from '../dates';
-import { formatLongDay, formatMoney, formatNumber } from '../format';
+import { formatDate, formatLongDay, formatMoney, formatNumber } from '../format';
+import { CsvButton } from '../parts/csv-button';
 import { Dialog, DialogForm } from '../parts/dialog';
 import { CheckField, FileField, SelectField, TextArea, TextField } from '../parts/fields';
-import { Icon } from '../parts/icon';
 import { useNotices } from '../parts/notices';
 import { ShownOnce } from '../parts/shown-once';
 import { texts } from '../texts';
@@ -20,6 +19,34 @@ import { texts } from '../texts';
 const t = texts.giftCards;
 const MOST = 10_000;
 const TEMPLATE_ROWS = [['customer-1007'], ['customer-1008']];
+
+/** Warns of references that would get a second link: each is worth money. */
+function CheckedReferences({ references }: { references: string[] }) {
+  const distinct = [...new Set(references)];
+  const repeated = references.length - distinct.length;
+  const { data, isError } = useQuery({
+    queryKey: ['linked-references', distinct],
+    queryFn: ({ signal }) =>
+      sendRequest<LinkedReferences>('/api/link-jobs/check', {
+        method: 'POST',
+        body: { references: distinct },
+        signal,
+      }),
+    staleTime: 0,
+    gcTime: 0,
+  });
+  return (
+    <>
+      {repeated > 0 && <b>{t.checkRepeated(formatNumber(repeated), repeated === 1)}</b>}
+      {data?.body.latest && (
+        <b>
+          {t.checkLinked(formatNumber(data.body.count), data.body.count === 1, formatDate(data.body.latest))}
+        </b>
+      )}
+      {isError && <p className="hint">{t.checkFailed}</p>}
+    </>
+  );
+}
 
 interface Props {
   kind: 'one' | 'many';
@@ -148,7 +175,11 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
         ) : (
           <p>{t.checkLeft(formatNumber(-missing), missing === -1)}</p>
         )}
-        {by === 'count' && <p className="hint">{t.checkNoReferences}</p>}
+        {by === 'count' ? (
+          <p className="hint">{t.checkNoReferences}</p>
+        ) : (
+          <CheckedReferences references={references} />
+        )}
         {hasJourneys && <p className="hint">{t.checkJourneys}</p>}
       </DialogForm>
     );
@@ -260,13 +291,12 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
                   onFile={(file) => void read(file)}
                 />
                 <div className="actions">
-                  <button
-                    type="button"
-                    className="button small"
-                    onClick={() => saveCsv('references.csv', ['reference'], TEMPLATE_ROWS)}
-                  >
-                    <Icon name="download" /> {texts.csvTemplate}
-                  </button>
+                  <CsvButton
+                    label={texts.csvTemplate}
+                    name="references.csv"
+                    head={['reference']}
+                    rows={TEMPLATE_ROWS}
+                  />
                 </div>
               </div>
               <TextArea

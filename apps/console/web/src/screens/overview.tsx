@@ -2,10 +2,11 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
 import { byDay, loadFunnel, loadParts, numberOf, sumOf } from '../api/analytics';
 import { TimeSeries } from '../charts/time-series';
-import { dayOf, daysIn, rangeBefore, type Range } from '../dates';
+import { daysIn, rangeBefore, type Range } from '../dates';
 import { exploreLink } from '../explore-link';
-import { formatChange, formatLongDay, formatNumber, formatShare } from '../format';
+import { formatChange, formatNumber, formatRange, formatShare } from '../format';
 import { Change } from '../parts/change';
+import { CsvButton } from '../parts/csv-button';
 import { SelectField } from '../parts/fields';
 import { useLiveInterval } from '../parts/live';
 import { Empty, Failed, Loaded, Loading } from '../parts/loaded';
@@ -108,7 +109,7 @@ export default function Overview() {
     ...live,
   });
 
-  const intro = t.intro(formatLongDay(dayOf(now[0])), formatLongDay(dayOf(now[1])), daysIn(now).length);
+  const intro = t.intro(formatRange(now), formatRange(before));
   const isEmpty =
     figures.data !== undefined &&
     FIGURES.every((name) => figures.data[name].all === 0 && figures.data[name].peopleBefore === 0);
@@ -156,12 +157,23 @@ export default function Overview() {
           <Card
             title={t.chart}
             actions={
-              <SelectField
-                label={t.show}
-                value={shown}
-                options={FIGURES.map((name) => ({ value: name, label: t.figures[name] }))}
-                onValue={(value) => set('show', value)}
-              />
+              <>
+                <SelectField
+                  label={t.show}
+                  value={shown}
+                  options={FIGURES.map((name) => ({ value: name, label: t.figures[name] }))}
+                  onValue={(value) => set('show', value)}
+                />
+                <CsvButton
+                  label={texts.campaign.csvOfDays}
+                  name="days.csv"
+                  head={[texts.day, ...FIGURES.map((name) => t.figures[name])]}
+                  rows={daysIn(now).map((day, index) => [
+                    day,
+                    ...FIGURES.map((name) => figures.data[name].days[index]!),
+                  ])}
+                />
+              </>
             }
           >
             <TimeSeries

@@ -7,8 +7,8 @@ import type { FrozenReport } from '../api/types';
 import { Funnel } from '../charts/funnel';
 import { TimeSeries } from '../charts/time-series';
 import { compareRates } from '../contributions';
-import { dayOf, daysIn, TIMEZONE } from '../dates';
-import { formatLongDay, formatMoment, formatNumber, formatShare } from '../format';
+import { daysIn, TIMEZONE } from '../dates';
+import { formatMoment, formatNumber, formatRange, formatShare } from '../format';
 import { Failed, Loading } from '../parts/loaded';
 import { Outcome, rateChange } from '../parts/outcome';
 import { Card } from '../parts/screen';
@@ -235,8 +235,7 @@ const FrozenVerdict = ({ steps }: { steps: NonNullable<FrozenReport['steps']> })
     );
   });
 
-const rangeText = ({ from, to }: FrozenReport['range']) =>
-  t.range(formatLongDay(dayOf(from)), formatLongDay(dayOf(to)));
+const rangeText = ({ from, to }: FrozenReport['range']) => formatRange([from, to]);
 
 const amountsOf = (
   steps: NonNullable<FrozenReport['steps']>,

@@ -1,15 +1,15 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import { saveCsv } from '../api/csv';
 import { ApiError } from '../api/http';
 import { perkway, responseOf } from '../api/perkway';
 import { refreshGiftCards } from '../api/stock';
 import type { WithdrawCards, Withdrawal, WithdrawalCheck } from '../api/types';
 import { formatMoment, formatNumber } from '../format';
+import { addMoney, formatSums, type Money } from '../money';
 import { AuditLogLink } from '../parts/audit-log-link';
+import { CsvButton } from '../parts/csv-button';
 import { Confirm, DialogForm } from '../parts/dialog';
 import { ReasonField, SelectField, TextArea, TextField } from '../parts/fields';
-import { Icon } from '../parts/icon';
 import { Loaded } from '../parts/loaded';
 import { Card } from '../parts/screen';
 import { Table } from '../parts/table';
@@ -95,19 +95,12 @@ function Progress({ withdrawal }: { withdrawal: Withdrawal }) {
         <details>
           <summary>{t.redeemedLinks(formatNumber(redeemed))}</summary>
           {redeemed > redeemed_links.length && <p className="hint">{t.firstLinks}</p>}
-          <button
-            type="button"
-            className="button small"
-            onClick={() =>
-              saveCsv(
-                `opened-links-${id.slice(0, 8)}.csv`,
-                ['link_id'],
-                redeemed_links.map((link) => [link]),
-              )
-            }
-          >
-            <Icon name="download" /> {texts.downloadCsv}
-          </button>
+          <CsvButton
+            label={texts.downloadCsv}
+            name={`opened-links-${id.slice(0, 8)}.csv`}
+            head={['link_id']}
+            rows={redeemed_links.map((link) => [link])}
+          />
           <Table
             caption={t.redeemedLinks(formatNumber(redeemed))}
             rows={redeemed_links}
@@ -128,6 +121,16 @@ const selectionOf = ({ batch, load_id, valid_until_before }: Withdrawal): string
       : valid_until_before !== null
         ? t.ofDay(valid_until_before)
         : t.ofCodes;
+
+/** The value of the cards that a withdrawal would find. */
+function worthOf(found: WithdrawalCheck | null) {
+  const [free, reserved]: [Money, Money] = [new Map(), new Map()];
+  for (const { denomination, currency, ...cards } of found?.values ?? []) {
+    addMoney(free, currency, denomination * cards.free);
+    addMoney(reserved, currency, denomination * cards.reserved);
+  }
+  return { free: formatSums(free), reserved: formatSums(reserved) };
+}
 
 interface FormProps {
   poolId: string;
@@ -235,7 +238,7 @@ function WithdrawForm({ poolId, onClose, onBegun }: FormProps) {
       </DialogForm>
       <Confirm
         title={t.confirmTitle}
-        text={checked && t.confirmText(selection, reserved, checked.found)}
+        text={checked && t.confirmText(selection, reserved, checked.found, worthOf(checked.found))}
         action={t.withdraw}
         isOpen={checked !== null}
         onClose={() => setChecked(null)}

@@ -1,6 +1,6 @@
 import { audit } from '@perkway/audit';
-import { ADVISORY_LOCKS } from '@perkway/domain';
-import { aKey, http, trackedEvents, waitFor } from '@perkway/testing';
+import { ADVISORY_LOCKS, LIST_NEARLY_USED_LIMITS } from '@perkway/domain';
+import { aKey, http, rpcCaller, trackedEvents, waitFor } from '@perkway/testing';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
@@ -56,6 +56,41 @@ describe('limits', () => {
         gift.generate<Link>(pool, { apiKey: user.key, body: aBody(given), ...(key ? { key } : {}) }),
     };
   };
+
+  it('are listed for operators once 80 % are used in the current period, unless they are of recipients', async () => {
+    const { account, key, link } = await anAccount();
+    const all = await aLimit({ links: 5, period: 'total' }, account);
+    const each = await aLimit({ amount: 125, currency: 'EUR', period: 'day', per: 'campaign_id' }, account);
+    await aLimit({ links: 1, period: 'day', per: 'reference' }, account);
+    await aLimit({ links: 10, period: 'day' }, account);
+    const { rpc, close } = await rpcCaller(gift.nats.url);
+    const listed = async () =>
+      (await rpc.request(LIST_NEARLY_USED_LIMITS, {})).limits.filter((limit) => limit.account === account);
+    let persons = 0;
+    const linkFor = (campaign_id: string) => link({ campaign_id, reference: `person-${(persons += 1)}` });
+    const ofAll = { id: all, account, per: 'account', value: account, resetsAt: null, amount: null };
+    try {
+      for (let nth = 0; nth < 3; nth += 1) await linkFor('spring');
+      expect(await listed()).toEqual([]);
+      const { body } = await linkFor('summer');
+      expect(await listed()).toEqual([{ ...ofAll, links: { limit: 5, used: 4 } }]);
+      // A cancelled link counts no longer.
+      await cancel(body, key);
+      expect(await listed()).toEqual([]);
+      await linkFor('spring');
+      await linkFor('autumn');
+      const { resets_at } = await usageOf(each, 'spring', key);
+      expect(await listed()).toEqual([
+        { ...ofAll, links: { limit: 5, used: 5 } },
+        {
+          ...{ id: each, account, per: 'campaign_id', value: 'spring', resetsAt: Date.parse(resets_at!) },
+          ...{ links: null, amount: { limit: 125, used: 100, currency: 'EUR' } },
+        },
+      ]);
+    } finally {
+      await close();
+    }
+  });
 
   it('are at most 100 per account, even when many are created concurrently', async () => {
     const { account } = await anAccount(0);

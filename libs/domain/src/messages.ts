@@ -512,6 +512,28 @@ export interface CardStock extends StockRate {
   country: string;
 }
 
+/**
+ * Lists the limits of which at least 80 % are used in the current period, the most used first, up to 200. Limits per
+ * journey or reference are left out: recipients are meant to use those up.
+ */
+export const LIST_NEARLY_USED_LIMITS: RpcContract<object, { limits: NearlyUsedLimit[] }> = {
+  subject: 'gift-cards.limits.nearly-used',
+  owner: 'gift-cards',
+  callers: ['console'],
+  serviceName: 'The gift-card service',
+};
+export interface NearlyUsedLimit {
+  id: string;
+  account: string;
+  per: 'account' | 'pool_id' | 'campaign_id' | 'created_by' | 'key_id';
+  /** The account, pool, campaign, key or creator that has used the limit. */
+  value: string;
+  /** Epoch milliseconds; null for a limit without a period. */
+  resetsAt: number | null;
+  links: { limit: number; used: number } | null;
+  amount: { limit: number; used: number; currency: string } | null;
+}
+
 /** Lists the perks whose single-use codes run low, the first to run out first, up to 200. */
 export const LIST_LOW_CODES: RpcContract<object, { stocks: CodeStock[] }> = {
   subject: 'catalog.codes.low',
@@ -550,5 +572,6 @@ export const RPC_CONTRACTS = [
   LIST_WEBHOOK_STATES,
   COUNT_LINK_STATES,
   LIST_STOCK,
+  LIST_NEARLY_USED_LIMITS,
   LIST_LOW_CODES,
 ] as const;

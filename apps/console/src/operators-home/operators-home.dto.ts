@@ -86,6 +86,52 @@ export class LinkJobThatNeedsAttentionDto {
   since: string;
 }
 
+/** What a limit counts separately, other than recipients. */
+const PERS = ['account', 'pool_id', 'campaign_id', 'created_by', 'key_id'] as const;
+
+class UsedLinksDto {
+  @ApiProperty({ type: 'integer', example: 1000 })
+  limit: number;
+  @ApiProperty({ type: 'integer', example: 870 })
+  used: number;
+}
+
+class UsedAmountDto {
+  @ApiProperty({ example: 25000 })
+  limit: number;
+  @ApiProperty({ example: 21750 })
+  used: number;
+  @ApiProperty({ example: 'EUR' })
+  currency: string;
+}
+
+@ApiSchema({ name: 'NearlyUsedLimit' })
+class NearlyUsedLimitDto {
+  @ApiProperty({ example: 'ostervale-bank' })
+  account_id: string;
+  @ApiProperty({ example: 'ostervale-month' })
+  id: string;
+  @ApiProperty({ enum: PERS, example: 'campaign_id' })
+  per: (typeof PERS)[number];
+  @ApiProperty({
+    description: 'What has used the limit, of the kind `per`',
+    example: 'ostervale-spring-travel',
+  })
+  value: string;
+  @ApiProperty({ type: UsedLinksDto, nullable: true })
+  links: UsedLinksDto | null;
+  @ApiProperty({ type: UsedAmountDto, nullable: true })
+  amount: UsedAmountDto | null;
+  @ApiProperty({
+    type: String,
+    format: 'date-time',
+    nullable: true,
+    description: 'End of the period; null for a limit without one',
+    example: '2026-12-01T00:00:00.000Z',
+  })
+  resets_at: string | null;
+}
+
 @ApiSchema({ name: 'OperatorsHome' })
 export class OperatorsHomeDto {
   @ApiProperty({
@@ -118,4 +164,10 @@ export class OperatorsHomeDto {
       'Those that wait for approval, then those that failed in the last seven days, up to 200, each newest first',
   })
   link_jobs: LinkJobThatNeedsAttentionDto[];
+  @ApiProperty({
+    type: [NearlyUsedLimitDto],
+    description:
+      'Limits of which at least 80 % are used in the current period, the most used first, up to 200. Those per journey or reference are left out',
+  })
+  limits: NearlyUsedLimitDto[];
 }

@@ -929,16 +929,15 @@ async function anAccountWithLinks(cards: number, links: number) {
   await gifts.put(`/admin/pools/${pool}`).send({ owner: account, product: { name: 'Quiet voucher' } });
   const load = gifts.post(`/admin/pools/${pool}/cards`).set('content-type', 'text/csv');
   await load.send(cardRows(cards, 'Quiet')).expect(200);
-  let linkId = '';
-  for (let nth = 0; nth < links; nth += 1) {
-    const made = await http({ url: stage.fleet.urls['gift-cards']! }, { key })
+  const link = () =>
+    http({ url: stage.fleet.urls['gift-cards']! }, { key })
       .post(`/pool/${pool}/reward-links?idempotencyKey=${randomUUID()}`)
       .set('x-created-by', 'tests')
       .send({ denomination: 25, currency: 'EUR', expires_at: Math.floor(Date.now() / 1000) + 86_400 })
       .expect(201);
-    linkId = made.body.id;
-  }
-  return { account, key, pool, linkId };
+  let linkId = '';
+  for (let nth = 0; nth < links; nth += 1) linkId = (await link()).body.id;
+  return { account, key, pool, linkId, link };
 }
 
 describe('an operator', () => {
@@ -1391,7 +1390,7 @@ describe('an operator', () => {
   it('sees what an account has used of its limits', async () => {
     const limit = `per-pool-${randomUUID().slice(0, 8)}`;
     const limits = stage.fleet.admin('gift-cards');
-    const { account } = await anAccountWithLinks(60, 3);
+    const { account, link } = await anAccountWithLinks(60, 3);
     const put = (id: string, body: object) =>
       limits
         .put(`/admin/limits/${id}`)
@@ -1413,6 +1412,14 @@ describe('an operator', () => {
     await page.getByLabel('Links', { exact: true }).fill('60');
     await button(page, 'Save').click();
     await used.getByRole('row', { name: /^Quiet voucher 3 of 60 links/ }).waitFor();
+    await put(limit, { links: 5, per: 'pool_id' });
+    await link();
+    await stage.goto(page, '/home');
+    await page.getByText(/^\d+ limits? (is|are) used up or nearly used up$/).waitFor();
+    const nearlyUsed = page.getByRole('table', { name: 'Limits that are nearly used up' });
+    await nearlyUsed.getByRole('row', { name: new RegExp(`^${limit} .* 4 of 5 links`) }).waitFor();
+    expect(await nearlyUsed.getByText(`${limit}-all`).count()).toBe(0);
+    await screenshot(page, 'operations-limits');
   }, 120_000);
 
   it('sees what uses an object before deleting it', async () => {

@@ -1367,6 +1367,16 @@ export const texts = {
     jobs: 'Link jobs',
     jobsNote: 'Those that failed in the last seven days, or wait for approval by a person of the account.',
     noJobs: 'No link job failed or waits for approval.',
+    nearlyUsed: (count: number) =>
+      `${count} ${pluralOf(count, 'limit is', 'limits are')} used up or nearly used up`,
+    limits: 'Limits that are nearly used up',
+    limitsNote:
+      'At least 80% are used in the current period. Limits per journey or reference are not listed. When a limit is used up, no more links are made under it.',
+    noLimits: 'No limit is nearly used up.',
+    limit: 'Limit',
+    countedFor: 'Counted for',
+    used: 'Used',
+    resets: 'Starts again',
     job: 'Link job',
     jobStates: { failed: 'Failed', awaiting_approval: 'Waits for approval' },
     links: 'Links',

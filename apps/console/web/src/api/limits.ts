@@ -29,7 +29,10 @@ export function ruleOf({ links, amount, currency, period, per }: Limit): string 
   return per === 'account' ? t.ruleOfAccount(size, name) : t.rule(size, name, each);
 }
 
-export const usedOf = ({ links, amount }: LimitUsage): string =>
+/** The usage of a limit; Operations has null where the usage of one limit lacks a member. */
+type Used = { [Name in 'links' | 'amount']?: LimitUsage[Name] | null };
+
+export const usedOf = ({ links, amount }: Used): string =>
   [
     ...(links ? [t.usedLinks(formatNumber(links.used), formatNumber(links.limit))] : []),
     ...(amount

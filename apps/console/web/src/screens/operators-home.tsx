@@ -2,7 +2,8 @@ import { URGENT_STOCK_DAYS } from '@perkway/domain/low-stock';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
 import { get } from '../api/http';
-import { ACCOUNTS, pathOf, PERKS, POOLS } from '../api/managed';
+import { usedOf } from '../api/limits';
+import { ACCOUNTS, LIMITS, pathOf, PERKS, POOLS } from '../api/managed';
 import { useOperatorsHome } from '../api/operators-home';
 import { allOf } from '../api/perkway';
 import { useSession } from '../api/session';
@@ -17,6 +18,7 @@ import {
   formatNumber,
   formatRate,
   formatShare,
+  NONE,
 } from '../format';
 import { Ago } from '../parts/ago';
 import { changeOf, TrafficChange } from '../parts/change';
@@ -133,6 +135,7 @@ export default function OperatorsHome() {
         state === 'failed' ? undefined : ({ since }) => since,
       ),
     ),
+    ...alarmOf('warning', t.nearlyUsed, '#limits', home.data?.limits ?? []),
   ].sort((one, other) => Number(one.severity === 'warning') - Number(other.severity === 'warning'));
 
   return (
@@ -206,9 +209,50 @@ export default function OperatorsHome() {
           {(data) => <LinkJobs jobs={data.link_jobs} nameOf={nameOf} />}
         </Loaded>
       </Card>
+      <Card id="limits" title={t.limits} note={t.limitsNote}>
+        <Loaded query={home} isEmpty={(data) => data.limits.length === 0} empty={<p>{t.noLimits}</p>}>
+          {(data) => <NearlyUsedLimits limits={data.limits} nameOf={nameOf} />}
+        </Loaded>
+      </Card>
     </Screen>
   );
 }
+
+const NearlyUsedLimits = ({
+  limits,
+  nameOf,
+}: {
+  limits: Home['limits'];
+  nameOf: (account: string) => string;
+}) => (
+  <Table
+    caption={t.limits}
+    rows={limits}
+    keyOf={({ id, value }) => `${id} ${value}`}
+    columns={[
+      {
+        name: t.limit,
+        isHead: true,
+        cell: ({ id, account_id }) => (
+          <>
+            <Link to={pathOf(LIMITS, id)}>{id}</Link>
+            <br />
+            <Link to={pathOf(ACCOUNTS, account_id)}>{nameOf(account_id)}</Link>
+          </>
+        ),
+      },
+      {
+        name: t.countedFor,
+        cell: ({ per, value }) => (per === 'account' ? NONE : `${texts.limits.pers[per]}: ${value}`),
+      },
+      { name: t.used, isNumber: true, cell: (limit) => usedOf(limit) },
+      {
+        name: t.resets,
+        cell: ({ resets_at }) => (resets_at === null ? texts.limits.never : formatMoment(resets_at)),
+      },
+    ]}
+  />
+);
 
 interface LinkJobsProps {
   jobs: Home['link_jobs'];

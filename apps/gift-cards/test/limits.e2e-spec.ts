@@ -68,7 +68,15 @@ describe('limits', () => {
       (await rpc.request(LIST_NEARLY_USED_LIMITS, {})).limits.filter((limit) => limit.account === account);
     let persons = 0;
     const linkFor = (campaign_id: string) => link({ campaign_id, reference: `person-${(persons += 1)}` });
-    const ofAll = { id: all, account, per: 'account', value: account, resetsAt: null, amount: null };
+    const ofAll = {
+      id: all,
+      account,
+      per: 'account',
+      value: account,
+      product: null,
+      resetsAt: null,
+      amount: null,
+    };
     try {
       for (let nth = 0; nth < 3; nth += 1) await linkFor('spring');
       expect(await listed()).toEqual([]);
@@ -83,7 +91,14 @@ describe('limits', () => {
       expect(await listed()).toEqual([
         { ...ofAll, links: { limit: 5, used: 5 } },
         {
-          ...{ id: each, account, per: 'campaign_id', value: 'spring', resetsAt: Date.parse(resets_at!) },
+          ...{
+            id: each,
+            account,
+            per: 'campaign_id',
+            value: 'spring',
+            product: null,
+            resetsAt: Date.parse(resets_at!),
+          },
           ...{ links: null, amount: { limit: 125, used: 100, currency: 'EUR' } },
         },
       ]);

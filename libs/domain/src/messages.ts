@@ -528,6 +528,8 @@ export interface NearlyUsedLimit {
   per: 'account' | 'pool_id' | 'campaign_id' | 'created_by' | 'key_id';
   /** The account, pool, campaign, key or creator that has used the limit. */
   value: string;
+  /** The name of the product if the value is a pool that has one. */
+  product: string | null;
   /** Epoch milliseconds; null for a limit without a period. */
   resetsAt: number | null;
   links: { limit: number; used: number } | null;

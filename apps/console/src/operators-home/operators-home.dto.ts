@@ -118,6 +118,13 @@ class NearlyUsedLimitDto {
     example: 'ostervale-spring-travel',
   })
   value: string;
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'Name of the product, if the value is a pool that has one',
+    example: null,
+  })
+  product: string | null;
   @ApiProperty({ type: UsedLinksDto, nullable: true })
   links: UsedLinksDto | null;
   @ApiProperty({ type: UsedAmountDto, nullable: true })

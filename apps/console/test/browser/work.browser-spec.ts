@@ -1417,7 +1417,7 @@ describe('an operator', () => {
     await stage.goto(page, '/home');
     await page.getByText(/^\d+ limits? (is|are) used up or nearly used up$/).waitFor();
     const nearlyUsed = page.getByRole('table', { name: 'Limits that are nearly used up' });
-    await nearlyUsed.getByRole('row', { name: new RegExp(`^${limit} .* 4 of 5 links`) }).waitFor();
+    await nearlyUsed.getByRole('row', { name: new RegExp(`^${limit} .* Pool: Quiet voucher 4 of 5 links`) }).waitFor();
     expect(await nearlyUsed.getByText(`${limit}-all`).count()).toBe(0);
     await screenshot(page, 'operations-limits');
   }, 120_000);

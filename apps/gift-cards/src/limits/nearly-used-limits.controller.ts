@@ -5,13 +5,14 @@ import { DataSource } from 'typeorm';
 
 /** The counts include links that ended unrevealed meanwhile, so the usage is read for limits that may be nearly used. */
 const NEARLY_USED = `
-  select l.id, l.owner as account, l.per, c.value,
+  select l.id, l.owner as account, l.per, c.value, p.product->>'name' as product,
     extract(epoch from u.resets_at)::float8 * 1000 as "resetsAt",
     case when l.links is not null then json_build_object('limit', l.links, 'used', u.links) end as links,
     case when l.amount is not null
       then json_build_object('limit', l.amount, 'used', u.amount, 'currency', l.currency) end as amount
   from limits l
   join limit_counts c on c.limit_id = l.id
+  left join pools p on l.per = 'pool_id' and p.id::text = c.value
   cross join lateral limit_usage(l.id, c.value) u
   where l.per not in ('journey_id', 'reference')
     and (c.resets_at is null or c.resets_at > now())

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
 import { get } from '../api/http';
 import { usedOf } from '../api/limits';
-import { ACCOUNTS, LIMITS, pathOf, PERKS, POOLS } from '../api/managed';
+import { ACCOUNTS, CAMPAIGNS, LIMITS, pathOf, PERKS, POOLS } from '../api/managed';
 import { useOperatorsHome } from '../api/operators-home';
 import { allOf } from '../api/perkway';
 import { useSession } from '../api/session';
@@ -218,6 +218,17 @@ export default function OperatorsHome() {
   );
 }
 
+function CountedFor({ per, value, product }: Home['limits'][number]) {
+  if (per === 'account') return NONE;
+  const kind = per === 'pool_id' ? POOLS : per === 'campaign_id' ? CAMPAIGNS : undefined;
+  const name = product ?? (per === 'pool_id' ? value.slice(0, 8) : value);
+  return (
+    <>
+      {texts.limits.pers[per]}: {kind ? <Link to={pathOf(kind, value)}>{name}</Link> : name}
+    </>
+  );
+}
+
 const NearlyUsedLimits = ({
   limits,
   nameOf,
@@ -243,7 +254,7 @@ const NearlyUsedLimits = ({
       },
       {
         name: t.countedFor,
-        cell: ({ per, value }) => (per === 'account' ? NONE : `${texts.limits.pers[per]}: ${value}`),
+        cell: (limit) => <CountedFor {...limit} />,
       },
       { name: t.used, isNumber: true, cell: (limit) => usedOf(limit) },
       {

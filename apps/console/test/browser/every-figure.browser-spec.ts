@@ -213,7 +213,7 @@ const outcome = (journeys: number, clickers: number, converters: number) =>
   `${number(clickers)} of ${number(journeys)} journeys clicked (${share(clickers, journeys)}) and ${number(converters)} of ${number(journeys)} converted (${share(converters, journeys)}).`;
 const withoutJourney = (events: number, of: number) =>
   events > 0
-    ? `${number(events)} ${events === 1 ? 'event' : 'events'} (${percent(events / of)}) came without`
+    ? `${number(events)} of ${number(of)} ${of === 1 ? 'event' : 'events'} of people in campaigns (${percent(events / of)}) came without`
     : 'Every campaign event has a journey id.';
 
 const FUNNEL = 'campaign_funnel';

@@ -1,7 +1,7 @@
 /** All texts of the console. Another language is another object of this shape. */
 import { LEAST_USED, LOW_STOCK, LOW_STOCK_DAYS, URGENT_STOCK_DAYS } from '@perkway/domain/low-stock';
 import type { DeliveryState, FeedEventType } from './api/types';
-import { formatChoice, formatList, formatNumber, NONE, pluralOf } from './format';
+import { formatChoice, formatList, formatNumber, formatShare, NONE, pluralOf } from './format';
 
 /** Stands for a dimension that an event does not have, such as its source. */
 const NO_VALUE = '(none)';
@@ -187,8 +187,9 @@ export const texts = {
       'People: without bots, prefetches and mail proxies, detected by user agent and by how a picture was loaded.',
     all: 'All: everything that was tracked.',
     servers: 'Perks that your servers read count as seen by people.',
-    withoutJourney: (events: number, share: string | null) =>
-      `${formatNumber(events)} ${pluralOf(events, 'event', 'events')}${share ? ` (${share})` : ''} came without ${pluralOf(events, 'its', 'their')} own journey id. All of one campaign count as one journey, which the funnel leaves out.`,
+    /** @param of the events of people that campaigns tracked; unknown in a report */
+    withoutJourney: (events: number, of?: number) =>
+      `${formatNumber(events)} ${of ? `of ${formatNumber(of)} ` : ''}${pluralOf(of ?? events, 'event', 'events')} of people in campaigns${of ? ` (${formatShare(events, of)})` : ''} came without ${pluralOf(events, 'its', 'their')} own journey id. All of one campaign count as one journey, which the funnel leaves out.`,
     noneWithoutJourney: 'Every campaign event has a journey id.',
     distinct: 'Each journey counts once, however often it clicked. People only.',
     bySource: COUNTED_BY_SOURCE,

@@ -350,7 +350,7 @@ function Results({ campaign, range }: { campaign: Campaign; range: Range }) {
             {funnel.data &&
               days.data &&
               (withoutJourney > 0
-                ? texts.counting.withoutJourney(withoutJourney, formatShare(withoutJourney, days.data.events))
+                ? texts.counting.withoutJourney(withoutJourney, days.data.events)
                 : texts.counting.noneWithoutJourney)}{' '}
             {recipients > 0 && t.anyContact(recipients)}
           </>

@@ -4,7 +4,7 @@ import { byDay, loadFunnel, loadParts, numberOf, sumOf } from '../api/analytics'
 import { TimeSeries } from '../charts/time-series';
 import { daysIn, rangeBefore, type Range } from '../dates';
 import { exploreLink } from '../explore-link';
-import { formatChange, formatNumber, formatRange, formatShare } from '../format';
+import { formatChange, formatNumber, formatRange } from '../format';
 import { Change } from '../parts/change';
 import { CsvButton } from '../parts/csv-button';
 import { SelectField } from '../parts/fields';
@@ -213,9 +213,7 @@ export default function Overview() {
 }
 
 const WithoutJourney = ({ events, of }: { events: number; of: number }) =>
-  events > 0
-    ? texts.counting.withoutJourney(events, formatShare(events, of))
-    : texts.counting.noneWithoutJourney;
+  events > 0 ? texts.counting.withoutJourney(events, of) : texts.counting.noneWithoutJourney;
 
 function FigureCard({ name, figure, range }: { name: FigureName; figure: Figure; range: Range }) {
   const { people, peopleBefore } = figure;

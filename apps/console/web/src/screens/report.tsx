@@ -253,4 +253,4 @@ const amountsOf = (
   ) as Record<Step, Amount>;
 
 const withoutJourney = (events: number) =>
-  events > 0 ? texts.counting.withoutJourney(events, null) : texts.counting.noneWithoutJourney;
+  events > 0 ? texts.counting.withoutJourney(events) : texts.counting.noneWithoutJourney;

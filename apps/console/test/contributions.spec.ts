@@ -183,6 +183,9 @@ it.each([
   [860, 1_060, true],
   [1, 0, false],
   [0, 0, false],
-])('%i after %i is a clear change: %s', (now, before, isClear) => {
-  expect(isClearChange(now, before)).toBe(isClear);
+  // As many each day of February as of January.
+  [28_000, 31_000, false, 28 / 31],
+  [31_000, 31_000, true, 28 / 31],
+])('%i after %i is a clear change: %s', (now, before, isClear, ratio = 1) => {
+  expect(isClearChange(now, before, ratio)).toBe(isClear);
 });

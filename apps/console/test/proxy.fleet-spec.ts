@@ -74,6 +74,7 @@ describe('calls to the fleet', () => {
     expect(await stockOf(page, `/api/stock?pool_id=${their}`)).toEqual([]);
     await page.get('/api/low-stock').expect(403);
     await page.get('/api/low-codes').expect(403);
+    await page.get('/api/nearly-used-limits').expect(403);
     const all = fleet.page(operator);
     expect(await stockOf(all, `/api/stock?pool_id=${their}`)).toMatchObject([{ account_id: others.account }]);
     expect(await stockOf(all, '/api/stock?pool_id=x')).toEqual([]);

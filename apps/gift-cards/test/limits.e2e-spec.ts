@@ -66,6 +66,11 @@ describe('limits', () => {
     const { rpc, close } = await rpcCaller(gift.nats.url);
     const listed = async () =>
       (await rpc.request(LIST_NEARLY_USED_LIMITS, {})).limits.filter((limit) => limit.account === account);
+    // A full counter of an earlier day.
+    await gift.database.query(
+      `insert into limit_counts values ($1, 'spring', now() - interval '2 days', now() - interval '1 day', 5, 125, now())`,
+      [each],
+    );
     let persons = 0;
     const linkFor = (campaign_id: string) => link({ campaign_id, reference: `person-${(persons += 1)}` });
     const ofAll = {
@@ -103,6 +108,7 @@ describe('limits', () => {
         },
       ]);
     } finally {
+      await gift.database.query('delete from limit_counts where limit_id = $1', [each]);
       await close();
     }
   });

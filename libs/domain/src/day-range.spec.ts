@@ -12,7 +12,7 @@ describe('rangeBefore', () => {
       ['2026-10-01', '2026-10-30'],
       ['2026-09-01', '2026-09-30'],
     ],
-    ['nothing before 1970', ['1969-12-01', '2026-11-30'], ['1970-01-01', '1970-01-01']],
+    ['no day before the first event', ['1999-12-01', '2026-11-30'], ['2000-01-01', '2000-01-01']],
   ] as const)('returns %s', (_, [from, to], before) => {
     expect(rangeBefore([from, to])).toEqual(before);
   });

@@ -1,3 +1,5 @@
+import { FIRST_DAY } from './step-amounts.js';
+
 /** A range of days, YYYY-MM-DD, with both ends. */
 export type DayRange = [from: string, to: string];
 
@@ -6,7 +8,7 @@ const isoDay = (utcMs: number): string => new Date(utcMs).toISOString().slice(0,
 
 /**
  * Returns the days that a range is compared with: for a whole calendar month, the month before; otherwise the same
- * number of days before. No event is from before 1970.
+ * number of days before.
  */
 export function rangeBefore([from, to]: DayRange): DayRange {
   const [start, end] = [Date.parse(from), Date.parse(to)];
@@ -15,5 +17,6 @@ export function rangeBefore([from, to]: DayRange): DayRange {
   const isMonth = first.getUTCDate() === 1 && end === Date.UTC(year, month + 1, 0);
   const length = end - start + DAY_MS;
   const startBefore = isMonth ? Date.UTC(year, month - 1, 1) : start - length;
-  return [isoDay(Math.max(0, startBefore)), isoDay(Math.max(0, start - DAY_MS))];
+  const notTooEarly = (utcMs: number) => isoDay(Math.max(Date.parse(FIRST_DAY), utcMs));
+  return [notTooEarly(startBefore), notTooEarly(start - DAY_MS)];
 }

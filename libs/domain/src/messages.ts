@@ -512,9 +512,12 @@ export interface CardStock extends StockRate {
   country: string;
 }
 
+/** What a limit may count for to be listed when it is nearly used up. Recipients usually use up limits of their own. */
+export const LISTED_LIMITS_PER = ['account', 'pool_id', 'campaign_id', 'created_by', 'key_id'] as const;
+
 /**
- * Lists the limits of which at least 80 % are used in the current period, the most used first, up to 200. Limits per
- * journey or reference are left out: recipients are meant to use those up.
+ * Lists the limits of which at least 80 % is used in the current period, the most used first, up to 200. Limits per
+ * journey or reference are left out.
  */
 export const LIST_NEARLY_USED_LIMITS: RpcContract<object, { limits: NearlyUsedLimit[] }> = {
   subject: 'gift-cards.limits.nearly-used',
@@ -525,7 +528,7 @@ export const LIST_NEARLY_USED_LIMITS: RpcContract<object, { limits: NearlyUsedLi
 export interface NearlyUsedLimit {
   id: string;
   account: string;
-  per: 'account' | 'pool_id' | 'campaign_id' | 'created_by' | 'key_id';
+  per: (typeof LISTED_LIMITS_PER)[number];
   /** The account, pool, campaign, key or creator that has used the limit. */
   value: string;
   /** The name of the product if the value is a pool that has one. */

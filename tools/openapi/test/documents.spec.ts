@@ -130,6 +130,7 @@ const OPERATIONS: Record<AppName, Record<string, string>> = {
     'GET /api/stock': 'getStock',
     'GET /api/low-stock': 'getLowStock',
     'GET /api/low-codes': 'getLowCodes',
+    'GET /api/nearly-used-limits': 'getNearlyUsedLimits',
     'GET /api/accounts/{accountId}/webhooks': 'getWebhooksOfAccount',
     'POST /api/accounts/{accountId}/person': 'getDataOfPerson',
     'GET /api/keys': 'listKeys',

@@ -20,6 +20,10 @@ export interface Picture {
 /** The code currently drawn, which the saved picture includes. */
 export let drawn: Picture | null = null;
 
+const dialog = one<HTMLDialogElement>('dialog');
+/** Browsers before 2022 may lack dialogs, and get no button. */
+const enlargeButton = one('[data-enlarge]');
+
 const SVG = 'http://www.w3.org/2000/svg';
 /** Height of a barcode, as a fraction of its width. */
 const BAR_HEIGHT = 0.28;
@@ -59,20 +63,33 @@ function show(picture: Picture): void {
   while (box.firstChild) box.removeChild(box.firstChild);
   box.appendChild(svg);
   box.hidden = false;
+  enlargeButton.hidden = !dialog.showModal;
   fit();
 }
 
 /** Makes each module a whole number of pixels wide, because scanners misread bars of uneven width. */
 function fit(): void {
-  const svg = document.querySelector<SVGSVGElement>('[data-draw] svg');
-  if (!svg) return;
-  svg.style.width = '';
-  const width = svg.viewBox.baseVal.width;
-  const pixels = Math.floor((svg.getBoundingClientRect().width * devicePixelRatio) / width);
-  // If not even one pixel per module fits, the drawing stays as wide as the card.
-  if (pixels > 0) svg.style.width = `${(pixels * width) / devicePixelRatio}px`;
+  for (const svg of document.querySelectorAll<SVGSVGElement>('[data-draw] svg, [open] svg')) {
+    svg.style.width = '';
+    const width = svg.viewBox.baseVal.width;
+    // Not of the bounding box, because a large barcode is turned on a phone.
+    const pixels = Math.floor((parseFloat(getComputedStyle(svg).width) * devicePixelRatio) / width);
+    // If not even one pixel per module fits, the drawing stays as wide as the card.
+    if (pixels > 0) svg.style.width = `${(pixels * width) / devicePixelRatio}px`;
+  }
 }
 addEventListener('resize', fit);
+
+/** Shows the code as large as the screen, for the scanner of a till. */
+function enlarge(): void {
+  const large = one('[data-large]');
+  large.textContent = '';
+  large.appendChild(document.querySelector('[data-draw] svg')!.cloneNode(true));
+  dialog.showModal();
+  fit();
+}
+enlargeButton.addEventListener('click', enlarge);
+one('[data-close]').addEventListener('click', () => dialog.close());
 
 /**
  * Loads the script by cloning the page's `<template>`, so that Trusted Types allow it: no string becomes a script URL.
@@ -89,6 +106,7 @@ const load = (): Promise<Drawing> =>
 /** Draws the code for a till's scanner. The page shows it as text anyway, so a failure is harmless. */
 export async function drawCode(format: string | undefined, text: string): Promise<void> {
   one('[data-draw]').hidden = true;
+  enlargeButton.hidden = true;
   drawn = null;
   if (format !== 'qr' && format !== 'code128') return;
   try {

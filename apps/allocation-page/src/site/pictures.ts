@@ -46,6 +46,7 @@ export const copyIcon = svgIcon(
 export const printIcon = svgIcon(
   '<path d="M7 9V4h10v5M7 17H5a1 1 0 0 1-1-1v-5a2 2 0 0 1 2-2h12a2 2 0 0 1 2 2v5a1 1 0 0 1-1 1h-2"/><rect x="7" y="14" width="10" height="6"/>',
 );
+export const enlargeIcon = svgIcon('<path d="M14 4h6v6M20 4l-7 7M10 20H4v-6M4 20l7-7"/>');
 export const saveIcon = svgIcon('<path d="M12 4v11M7.5 11l4.5 4.5 4.5-4.5M5 20h14"/>');
 export const lockIcon = svgIcon(
   '<rect x="5" y="11" width="14" height="9" rx="2"/><path d="M8 11V8a4 4 0 0 1 8 0v3"/>',

@@ -7,6 +7,7 @@ import {
   cloudIcon,
   copyIcon,
   crossIcon,
+  enlargeIcon,
   envelopeIcon,
   lockIcon,
   logoUrl,
@@ -121,11 +122,12 @@ export const renderPage = (
               ${secret('code', texts)} ${secret('pin', texts)} ${shop(texts)}
               <div class="how" data-how>
                 <h2>${texts.revealed.how}</h2>
-                <p class="instructions" dir="auto" data-fill="instructions" data-product="text"></p>
                 <p data-how-shop>${withShop(texts.revealed.howShop)}</p>
                 <p data-ask data-fill="brand" data-template="${texts.revealed.askWhereBrand}">
                   ${texts.revealed.askWhere}
                 </p>
+                <p class="label" data-of-issuer>${texts.revealed.ofIssuer}</p>
+                <p class="instructions" dir="auto" data-fill="instructions" data-product="text"></p>
               </div>
               <div class="tools">
                 <button type="button" class="copy" data-print>
@@ -161,11 +163,15 @@ export const renderPage = (
               <h1 tabindex="-1">${texts.expired.heading}</h1>
               <p data-fill="date" data-template="${texts.expired.when}"></p>
               <p data-fill="brand" data-template="${texts.expired.nextBrand}">${texts.expired.next}</p>
+              ${help('main', texts)}
             </section>
             ${(['cancelled', 'withdrawn', 'replaced'] as const).map((state) => ended(state, texts))}
             <div data-when="reserved revealing revealed expired cancelled withdrawn replaced" hidden>
               ${reference(texts)}
-              <p class="more">${newTab('quiet', 'terms', texts.revealed.terms, texts)}${help(texts)}</p>
+              <p class="more">
+                ${newTab('quiet', 'terms', texts.revealed.terms, texts)}
+                <span data-when="reserved revealing revealed">${help('quiet', texts)}</span>
+              </p>
             </div>
             <section data-when="unknown" hidden>
               <h1 tabindex="-1">${texts.unknown.heading}</h1>
@@ -229,6 +235,7 @@ const ended = (state: 'cancelled' | 'withdrawn' | 'replaced', texts: Texts): Htm
   html`<section data-when="${state}" hidden>
     <h1 tabindex="-1">${texts[state].heading}</h1>
     <p data-fill="brand" data-template="${texts[state].textBrand}">${texts[state].text}</p>
+    ${help('main', texts)}
   </section>`;
 
 /** Renders what a recipient quotes to the sender: the start of the link's id, which is no credential. */
@@ -265,9 +272,9 @@ const withShop = (text: string): Html => {
 };
 const shop = (texts: Texts): Html => newTab('main', 'shop', withShop(texts.revealed.shop), texts);
 
-const help = (texts: Texts): Html =>
+const help = (className: 'main' | 'quiet', texts: Texts): Html =>
   newTab(
-    'quiet',
+    className,
     'support',
     html`<span data-fill="brand" data-template="${texts.helpBrand}">${texts.help}</span>`,
     texts,
@@ -310,10 +317,20 @@ const secret = (name: 'code' | 'pin', texts: Texts): Html => {
     <p class="value" dir="ltr" translate="no" role="group" aria-labelledby="${name}-label">
       <code data-fill="${name}"></code>
     </p>
-    ${name === 'code' ? html`<div class="drawing" role="img" aria-label="${texts.revealed.drawing}" data-draw hidden></div>` : ''}
-    ${copyButton(name, secrets[name], texts)}
+    ${name === 'code' ? drawing(texts) : ''} ${copyButton(name, secrets[name], texts)}
   </div>`;
 };
+
+/** Renders the barcode or QR code, and a dialog that shows it as large as the screen. */
+const drawing = ({ revealed }: Texts): Html =>
+  html`<div class="drawing" role="img" aria-label="${revealed.drawing}" data-draw hidden></div>
+    <button type="button" class="copy" data-enlarge hidden>
+      ${enlargeIcon}<span>${revealed.enlarge}</span>
+    </button>
+    <dialog aria-label="${revealed.drawing}">
+      <div role="img" aria-label="${revealed.drawing}" data-large></div>
+      <button type="button" class="copy" data-close>${revealed.close}</button>
+    </dialog>`;
 
 /** Renders the button that copies the value of this name. */
 const copyButton = (name: string, { copy, copied }: CopyTexts, { revealed }: Texts): Html =>

@@ -9,7 +9,7 @@ export const de: Texts = {
   title: 'Ihre Geschenkkarte',
   description: 'Jemand hat Ihnen eine Geschenkkarte geschickt. Öffnen Sie diese Seite, um sie zu sehen.',
   giftCard: 'Geschenkkarte',
-  product: 'Produkt',
+  product: 'Karte',
   loading: {
     heading: 'Ihre Geschenkkarte wird geladen…',
     slow: 'Ihre Verbindung scheint langsam zu sein. Bitte lassen Sie diese Seite geöffnet.',
@@ -22,17 +22,16 @@ export const de: Texts = {
     safe: 'Es geht nichts verloren: Ihr Link bleibt, wie er ist.',
   },
   reserved: {
-    from: 'Jemand hat Ihnen etwas geschenkt',
+    from: 'Sie haben ein Geschenk erhalten',
     fromBrand: 'Ein Geschenk von {brand}',
     heading: 'Sie haben eine Geschenkkarte über {amount}',
-    place: 'Einlösbar in',
-    until: 'Karte anzeigen bis',
-    after:
-      'Wenn Sie die Karte bis dahin nicht anzeigen, funktioniert der Link nicht mehr. Das Anzeigen allein löst sie nicht ein.',
-    show: 'Karte anzeigen',
+    place: 'Land',
+    until: 'Zu öffnen bis',
+    after: 'Danach funktioniert der Link nicht mehr. Das Öffnen allein löst die Karte nicht ein.',
+    show: 'Karte öffnen',
     opening: 'Wird geöffnet…',
     sealed:
-      'Ihre Karte bleibt verdeckt, bis Sie auf die Schaltfläche drücken. Danach sehen Sie sie bei jedem Öffnen des Links. Jeder, der den Link hat, kann sie öffnen: Geben Sie ihn bitte nicht weiter.',
+      'Der Code bleibt verdeckt, bis Sie die Karte öffnen. Danach sehen Sie ihn, sooft Sie den Link aufrufen. Jeder, der den Link hat, kann die Karte öffnen: Geben Sie ihn bitte nicht weiter.',
   },
   revealed: {
     heading: 'Hier ist Ihre Geschenkkarte über {amount}',
@@ -43,20 +42,23 @@ export const de: Texts = {
     copied: 'Kopiert',
     copyFailed: 'Das Kopieren hat nicht geklappt. Der Text ist markiert: Kopieren Sie ihn bitte von Hand.',
     drawing: 'Der Code für die Kasse',
+    enlarge: 'Für die Kasse vergrößern',
+    close: 'Schließen',
     how: 'So lösen Sie die Karte ein',
+    ofIssuer: 'Hinweise des Anbieters',
     howShop:
-      'Gehen Sie zu {shop} und geben Sie dort den Kartencode ein, mit der PIN, falls die Karte eine hat.',
+      'Gehen Sie zu {shop} und geben Sie dort den Kartencode ein, und die PIN, wenn danach gefragt wird.',
     askWhere:
       'In der Nachricht mit dem Link steht, wer ihn geschickt hat. Fragen Sie dort nach, wo Sie die Karte einlösen können.',
     askWhereBrand: 'Fragen Sie bei {brand} nach, wo Sie die Karte einlösen können.',
     shop: 'Weiter zu {shop}',
-    terms: 'Bedingungen der Karte',
+    terms: 'Kartenbedingungen',
     newTab: '(öffnet einen neuen Tab)',
     print: 'Drucken',
     save: 'Als Bild speichern',
     saved: 'Das Bild wurde gespeichert',
     validUntil: 'Karte gültig bis',
-    noLastDay: 'Kein Ablaufdatum angegeben',
+    noLastDay: 'Nicht angegeben',
     firstOpened: 'Zum ersten Mal geöffnet am',
     notYou:
       'Wenn das nicht Sie waren, kennt noch jemand den Code und hat ihn vielleicht eingelöst. Bitten Sie den Absender um Hilfe.',
@@ -66,11 +68,11 @@ export const de: Texts = {
       'Diese Karte wurde ersetzt: Für Sie gibt es einen neuen Link. Wenn die Karte nicht funktioniert, suchen Sie den neuen Link in Ihren Nachrichten.',
     keep: 'Heben Sie diesen Link auf',
     keepWhy:
-      'Mit ihm können Sie die Karte jederzeit wieder ansehen. Legen Sie ein Lesezeichen an oder bewahren Sie die Nachricht auf. Behandeln Sie den Code wie Bargeld: Geben Sie ihn niemandem, der Sie anruft oder Ihnen schreibt.',
+      'Damit können Sie die Karte jederzeit wieder ansehen. Legen Sie ein Lesezeichen an oder bewahren Sie die Nachricht auf. Behandeln Sie den Code wie Bargeld: Nennen Sie ihn niemandem, der Sie anruft oder Ihnen schreibt.',
   },
   expired: {
     heading: 'Dieser Link ist abgelaufen',
-    when: 'Die Karte hätte bis {date} geöffnet werden müssen.',
+    when: 'Die Karte wurde bis {date} nicht geöffnet.',
     next: 'Der Wert wurde nicht verbraucht: Die Karte ging an den Absender zurück. Bitten Sie ihn um einen neuen Link.',
     nextBrand:
       'Der Wert wurde nicht verbraucht: Die Karte ging an {brand} zurück. Bitten Sie {brand} um einen neuen Link.',
@@ -89,9 +91,9 @@ export const de: Texts = {
   },
   replaced: {
     heading: 'Dieser Link wurde ersetzt',
-    text: 'Er funktioniert nicht mehr: An seiner Stelle gibt es einen neuen Link. Suchen Sie den neuen Link in Ihren Nachrichten, oder fragen Sie beim Absender nach.',
+    text: 'Er funktioniert nicht mehr: Für Sie gibt es einen neuen Link. Suchen Sie ihn in Ihren Nachrichten, oder fragen Sie beim Absender nach.',
     textBrand:
-      'Er funktioniert nicht mehr: An seiner Stelle gibt es einen neuen Link. Suchen Sie den neuen Link in Ihren Nachrichten, oder fragen Sie bei {brand} nach.',
+      'Er funktioniert nicht mehr: Für Sie gibt es einen neuen Link. Suchen Sie ihn in Ihren Nachrichten, oder fragen Sie bei {brand} nach.',
   },
   reference: {
     label: 'Referenz für Rückfragen',
@@ -112,12 +114,12 @@ export const de: Texts = {
   },
   unreachable: {
     heading: 'Ihre Karte ist gerade nicht erreichbar',
-    text: 'Es geht nichts verloren: Ihre Geschenkkarte ist sicher, und Ihr Link bleibt, wie er ist. Bitte versuchen Sie es gleich noch einmal.',
+    text: 'Es geht nichts verloren: Ihre Geschenkkarte ist sicher, und Ihr Link funktioniert weiterhin. Bitte versuchen Sie es gleich noch einmal.',
     retry: 'Noch einmal versuchen',
   },
   busy: {
     heading: 'Zu viele Versuche',
-    text: 'Aus Ihrem Netzwerk wurden viele falsche Links aufgerufen, vielleicht nicht von Ihnen. Ihre Geschenkkarte ist sicher. Bitte warten Sie eine Minute und versuchen Sie es dann noch einmal.',
+    text: 'Aus Ihrem Netzwerk wurden viele falsche Links aufgerufen, vielleicht von jemand anderem. Ihre Geschenkkarte ist sicher. Bitte warten Sie eine Minute und versuchen Sie es dann noch einmal.',
   },
   paste: {
     label: 'Ihr Geschenklink',
@@ -126,8 +128,8 @@ export const de: Texts = {
       'Das sieht nicht nach einem Geschenklink aus. Bitte kopieren Sie ihn noch einmal aus Ihrer Nachricht.',
   },
   delivered: {
-    text: 'Perkway stellt Geschenkkarten im Auftrag von Unternehmen zu. Fragen Sie im Zweifel die Person, die Ihnen den Link geschickt hat.',
+    text: 'Perkway stellt Geschenkkarten im Auftrag von Unternehmen zu. Wenden Sie sich im Zweifel über die Website des Unternehmens an den Absender des Links.',
     textBrand: 'Perkway stellt Geschenkkarten im Auftrag von {brand} zu.',
   },
-  footer: 'Diese Seite fragt Sie nie nach einem Passwort, einem Benutzerkonto oder einer Zahlung.',
+  footer: 'Auf dieser Seite müssen Sie sich nie anmelden und nie etwas bezahlen.',
 };

@@ -9,7 +9,7 @@ export const en: Texts = {
   title: 'Your gift card',
   description: 'Somebody has sent you a gift card. Open this page to see it.',
   giftCard: 'Gift card',
-  product: 'Product',
+  product: 'Card',
   loading: {
     heading: 'Looking for your gift card…',
     slow: 'Your connection seems slow. Please keep this page open.',
@@ -21,16 +21,16 @@ export const en: Texts = {
     safe: 'Nothing is lost: your link stays as it is.',
   },
   reserved: {
-    from: 'Somebody has sent you a gift',
+    from: 'You have received a gift',
     fromBrand: 'A gift from {brand}',
     heading: 'You have a gift card worth {amount}',
-    place: 'For use in',
-    until: 'Show the card by',
-    after: 'If you have not shown it by then, the link no longer works. Showing the card does not use any of its money.',
-    show: 'Show the card',
+    place: 'Country',
+    until: 'Open it by',
+    after: 'After that, the link no longer works. Opening the card does not use any of its money.',
+    show: 'Open the card',
     opening: 'Opening…',
     sealed:
-      'Your card stays hidden until you press the button. After that, this page shows it whenever you open the link. Anyone with the link can open it, so please do not share it.',
+      'The code stays hidden until you open the card. After that, this page shows it whenever you open the link. Anyone with the link can open the card, so please do not share it.',
   },
   revealed: {
     heading: 'Here is your {amount} gift card',
@@ -41,8 +41,11 @@ export const en: Texts = {
     copied: 'Copied',
     copyFailed: 'Copying did not work. The text is selected: copy it by hand.',
     drawing: 'The code for the checkout',
+    enlarge: 'Enlarge for the checkout',
+    close: 'Close',
     how: 'How to use it',
-    howShop: 'Go to {shop} and enter the card code there, with the PIN if the card has one.',
+    ofIssuer: 'From the issuer',
+    howShop: 'Go to {shop} and enter the card code there, and the PIN if you are asked for one.',
     askWhere: 'The message with your link says who sent it. Ask them where you can use this card.',
     askWhereBrand: 'Ask {brand} where you can use this card.',
     shop: 'Go to {shop}',
@@ -51,8 +54,8 @@ export const en: Texts = {
     print: 'Print',
     save: 'Save as picture',
     saved: 'The picture has been saved',
-    validUntil: 'Card valid until',
-    noLastDay: 'No expiry date was given',
+    validUntil: 'Expiry date',
+    noLastDay: 'Not stated',
     firstOpened: 'First opened on',
     notYou:
       'If that was not you, somebody else has seen the code and may have used it. Please ask the sender for help.',
@@ -62,11 +65,11 @@ export const en: Texts = {
       'This card has been replaced: a new link was made for you. If the card does not work, look for the new link in your messages.',
     keep: 'Keep this link',
     keepWhy:
-      'The link will keep showing the card. Bookmark it or keep the message it came in. Treat the code like cash: never give it to anybody who calls or writes to you.',
+      'It shows the card at any time. Bookmark it or keep the message it came in. Treat the code like cash: never give it to anybody who calls or writes to you.',
   },
   expired: {
     heading: 'This link has expired',
-    when: 'The card had to be opened by {date}, and it was not.',
+    when: 'The card was not opened by {date}.',
     next: 'Its value was not spent: the card went back to the sender. Please ask them for a new link.',
     nextBrand: 'Its value was not spent: the card went back to {brand}. Please ask {brand} for a new link.',
   },
@@ -77,8 +80,9 @@ export const en: Texts = {
   },
   withdrawn: {
     heading: 'This gift card has been withdrawn',
-    text: 'Its issuer has recalled it, so the link no longer works. Please ask the person who sent it to you for a new link.',
-    textBrand: 'Its issuer has recalled it, so the link no longer works. Please ask {brand} for a new link.',
+    text: 'The issuer has recalled this card, so the link no longer works. Please ask the person who sent it to you for a new link.',
+    textBrand:
+      'The issuer has recalled this card, so the link no longer works. Please ask {brand} for a new link.',
   },
   replaced: {
     heading: 'This link has been replaced',
@@ -104,21 +108,21 @@ export const en: Texts = {
   },
   unreachable: {
     heading: 'We cannot reach your card right now',
-    text: 'Nothing is lost: your gift card is safe, and your link stays as it is. Please try again in a moment.',
+    text: 'Nothing is lost: your gift card is safe, and your link still works. Please try again in a moment.',
     retry: 'Try again',
   },
   busy: {
     heading: 'Too many attempts',
-    text: 'Many wrong links were tried from your network, perhaps not by you. Your gift card is safe. Please wait a minute, then try again.',
+    text: 'Many wrong links were tried from your network, perhaps by somebody else who uses it. Your gift card is safe. Please wait a minute, then try again.',
   },
   paste: {
     label: 'Your gift link',
     open: 'Open the link',
-    wrong: 'This does not look like a gift link. Please copy it from your message once more.',
+    wrong: 'This does not look like a gift link. Please copy it from your message again.',
   },
   delivered: {
-    text: 'Perkway delivers gift cards for companies. If in doubt, ask the person who sent you the link.',
+    text: 'Perkway delivers gift cards for companies. If in doubt, contact the company that sent you the link, through its own website.',
     textBrand: 'Perkway delivers gift cards for {brand}.',
   },
-  footer: 'This page never asks for a password, an account or a payment.',
+  footer: 'This page never asks you to sign in or to pay.',
 };

@@ -9,7 +9,7 @@ export const es: Texts = {
   title: 'Su tarjeta regalo',
   description: 'Alguien le ha enviado una tarjeta regalo. Abra esta página para verla.',
   giftCard: 'Tarjeta regalo',
-  product: 'Producto',
+  product: 'Tarjeta',
   loading: {
     heading: 'Buscando su tarjeta regalo…',
     slow: 'Su conexión parece lenta. Mantenga esta página abierta, por favor.',
@@ -21,16 +21,16 @@ export const es: Texts = {
     safe: 'No se pierde nada: su enlace sigue igual.',
   },
   reserved: {
-    from: 'Alguien le ha hecho un regalo',
+    from: 'Ha recibido un regalo',
     fromBrand: 'Un regalo de {brand}',
     heading: 'Tiene una tarjeta regalo de {amount}',
-    place: 'Válida en',
-    until: 'Fecha límite para mostrarla',
-    after: 'Si no la muestra antes, el enlace dejará de funcionar. Mostrar la tarjeta no la gasta.',
-    show: 'Mostrar la tarjeta',
+    place: 'País',
+    until: 'Fecha límite para abrirla',
+    after: 'Después, el enlace dejará de funcionar. Abrir la tarjeta no gasta su saldo.',
+    show: 'Abrir la tarjeta',
     opening: 'Abriendo…',
     sealed:
-      'Su tarjeta permanece oculta hasta que pulse el botón. Después, esta página la muestra cada vez que abra el enlace. Cualquiera que tenga el enlace puede abrirla, así que no lo comparta, por favor.',
+      'El código permanece oculto hasta que abra la tarjeta. Después, esta página lo muestra cada vez que abra el enlace. Cualquiera que tenga el enlace puede abrir la tarjeta, así que no lo comparta, por favor.',
   },
   revealed: {
     heading: 'Aquí tiene su tarjeta regalo de {amount}',
@@ -41,8 +41,11 @@ export const es: Texts = {
     copied: 'Copiado',
     copyFailed: 'No se ha podido copiar. El texto está seleccionado: cópielo a mano.',
     drawing: 'El código para la caja',
+    enlarge: 'Ampliar para la caja',
+    close: 'Cerrar',
     how: 'Cómo usarla',
-    howShop: 'Vaya a {shop} e introduzca allí el código de la tarjeta, con el PIN si lo tiene.',
+    ofIssuer: 'Indicaciones del emisor',
+    howShop: 'Vaya a {shop} e introduzca allí el código de la tarjeta, y el PIN si se lo piden.',
     askWhere:
       'El mensaje con el enlace indica quién se lo envió. Pregunte a esa persona dónde puede usar esta tarjeta.',
     askWhereBrand: 'Pregunte a {brand} dónde puede usar esta tarjeta.',
@@ -52,8 +55,8 @@ export const es: Texts = {
     print: 'Imprimir',
     save: 'Guardar como imagen',
     saved: 'La imagen se ha guardado',
-    validUntil: 'Tarjeta válida hasta',
-    noLastDay: 'Sin fecha de caducidad indicada',
+    validUntil: 'Fecha de caducidad',
+    noLastDay: 'No indicada',
     firstOpened: 'Se abrió por primera vez el',
     notYou:
       'Si no fue usted, otra persona conoce el código y quizá lo haya usado. Pida ayuda a quien le envió el enlace.',
@@ -67,14 +70,14 @@ export const es: Texts = {
   },
   expired: {
     heading: 'Este enlace ha caducado',
-    when: 'La tarjeta debía abrirse a más tardar el {date}.',
+    when: 'La tarjeta no se abrió antes de la fecha límite, el {date}.',
     next: 'Su valor no se ha gastado: la tarjeta ha vuelto a quien la envió. Pídale un enlace nuevo.',
     nextBrand: 'Su valor no se ha gastado: la tarjeta ha vuelto a {brand}. Pida un enlace nuevo a {brand}.',
   },
   cancelled: {
     heading: 'Este enlace se ha cancelado',
-    text: 'Ya no funciona: quien lo envió lo ha retirado. Pregunte a la persona que se lo envió.',
-    textBrand: 'Ya no funciona: quien lo envió lo ha retirado. Pregunte a {brand}.',
+    text: 'Ya no funciona: quien lo envió lo ha cancelado. Pregunte a la persona que se lo envió.',
+    textBrand: 'Ya no funciona: quien lo envió lo ha cancelado. Pregunte a {brand}.',
   },
   withdrawn: {
     heading: 'Esta tarjeta regalo se ha retirado',
@@ -105,12 +108,12 @@ export const es: Texts = {
   },
   unreachable: {
     heading: 'Ahora no podemos acceder a su tarjeta',
-    text: 'No se pierde nada: su tarjeta regalo está a salvo y su enlace sigue igual. Inténtelo de nuevo en un momento.',
+    text: 'No se pierde nada: su tarjeta regalo está a salvo y su enlace sigue funcionando. Inténtelo de nuevo en un momento.',
     retry: 'Intentar de nuevo',
   },
   busy: {
     heading: 'Demasiados intentos',
-    text: 'Se han probado muchos enlaces erróneos desde su red, quizá no por usted. Su tarjeta regalo está a salvo. Espere un minuto e inténtelo de nuevo.',
+    text: 'Se han probado muchos enlaces erróneos desde su red, quizá por otra persona. Su tarjeta regalo está a salvo. Espere un minuto e inténtelo de nuevo.',
   },
   paste: {
     label: 'Su enlace de regalo',
@@ -118,8 +121,8 @@ export const es: Texts = {
     wrong: 'Esto no parece un enlace de regalo. Cópielo otra vez de su mensaje, por favor.',
   },
   delivered: {
-    text: 'Perkway entrega tarjetas regalo en nombre de empresas. Si tiene dudas, pregunte a la persona que le envió el enlace.',
-    textBrand: 'Perkway entrega tarjetas regalo en nombre de {brand}.',
+    text: 'Perkway envía tarjetas regalo en nombre de empresas. Si tiene dudas, contacte con la empresa que le envió el enlace a través de su propio sitio web.',
+    textBrand: 'Perkway envía tarjetas regalo en nombre de {brand}.',
   },
-  footer: 'Esta página nunca le pide una contraseña, una cuenta ni un pago.',
+  footer: 'Esta página nunca le pide que inicie sesión ni que pague.',
 };

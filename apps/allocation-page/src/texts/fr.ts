@@ -9,7 +9,7 @@ export const fr: Texts = {
   title: 'Votre carte cadeau',
   description: 'Quelqu’un vous a envoyé une carte cadeau. Ouvrez cette page pour la voir.',
   giftCard: 'Carte cadeau',
-  product: 'Produit',
+  product: 'Carte',
   loading: {
     heading: 'Nous cherchons votre carte cadeau…',
     slow: 'Votre connexion semble lente. Veuillez garder cette page ouverte.',
@@ -22,29 +22,31 @@ export const fr: Texts = {
     safe: 'Rien n’est perdu\u00a0: votre lien reste tel quel.',
   },
   reserved: {
-    from: 'Quelqu’un vous a fait un cadeau',
+    from: 'Vous avez reçu un cadeau',
     fromBrand: 'Un cadeau de {brand}',
     heading: 'Vous avez reçu une carte cadeau de {amount}',
-    place: 'Pays d’utilisation',
-    until: 'À afficher au plus tard le',
-    after:
-      'Si vous ne l’affichez pas d’ici là, le lien ne fonctionnera plus. Afficher la carte ne la dépense pas.',
-    show: 'Afficher la carte',
+    place: 'Pays',
+    until: 'À ouvrir au plus tard le',
+    after: 'Passé cette date, le lien ne fonctionnera plus. Ouvrir la carte n’en dépense pas la valeur.',
+    show: 'Ouvrir la carte',
     opening: 'Ouverture…',
     sealed:
-      'Votre carte reste masquée tant que vous n’avez pas appuyé sur le bouton. Ensuite, cette page l’affiche chaque fois que vous ouvrez le lien. Toute personne qui a le lien peut l’ouvrir\u00a0: merci de ne pas le transmettre.',
+      'Le code reste masqué tant que vous n’avez pas ouvert la carte. Ensuite, cette page l’affiche chaque fois que vous suivez le lien. Toute personne qui a le lien peut ouvrir la carte\u00a0: merci de ne pas le transmettre.',
   },
   revealed: {
     heading: 'Voici votre carte cadeau de {amount}',
     secrets: {
       code: { label: 'Code de la carte', copy: 'Copier le code', copied: 'Le code a été copié' },
-      pin: { label: 'Code PIN', copy: 'Copier le PIN', copied: 'Le PIN a été copié' },
+      pin: { label: 'Code PIN', copy: 'Copier le code PIN', copied: 'Le code PIN a été copié' },
     },
     copied: 'Copié',
     copyFailed: 'La copie n’a pas fonctionné. Le texte est sélectionné\u00a0: copiez-le à la main.',
     drawing: 'Le code pour la caisse',
+    enlarge: 'Agrandir pour la caisse',
+    close: 'Fermer',
     how: 'Comment l’utiliser',
-    howShop: 'Allez sur {shop} et saisissez-y le code de la carte, avec le code PIN si elle en a un.',
+    ofIssuer: 'Indications de l’émetteur',
+    howShop: 'Allez sur {shop} et saisissez-y le code de la carte, ainsi que le code PIN s’il est demandé.',
     askWhere:
       'Le message contenant le lien indique qui vous l’a envoyé. Demandez à cette personne où vous pouvez utiliser la carte.',
     askWhereBrand: 'Demandez à {brand} où vous pouvez utiliser cette carte.',
@@ -54,8 +56,8 @@ export const fr: Texts = {
     print: 'Imprimer',
     save: 'Enregistrer comme image',
     saved: 'L’image a été enregistrée',
-    validUntil: 'Carte valable jusqu’au',
-    noLastDay: 'Aucune date d’expiration indiquée',
+    validUntil: 'Date d’expiration',
+    noLastDay: 'Non précisée',
     firstOpened: 'Ouverte pour la première fois le',
     notYou:
       'Si ce n’était pas vous, quelqu’un d’autre connaît le code et l’a peut-être utilisé. Demandez de l’aide à l’expéditeur.',
@@ -65,19 +67,19 @@ export const fr: Texts = {
       'Cette carte a été remplacée\u00a0: un nouveau lien a été créé pour vous. Si la carte ne fonctionne pas, cherchez le nouveau lien dans vos messages.',
     keep: 'Conservez ce lien',
     keepWhy:
-      'Il vous permet de revoir la carte à tout moment. Ajoutez-le à vos favoris ou conservez le message reçu. Le code vaut de l’argent\u00a0: ne le communiquez jamais à quelqu’un qui vous appelle ou vous écrit.',
+      'Il vous permet de revoir la carte à tout moment. Ajoutez-le à vos favoris ou conservez le message reçu. Le code vaut de l’argent\u00a0: ne le communiquez jamais à quiconque vous appelle ou vous écrit.',
   },
   expired: {
     heading: 'Ce lien a expiré',
-    when: 'La carte devait être ouverte au plus tard le {date}.',
+    when: 'La carte n’a pas été ouverte avant la date limite, le {date}.',
     next: 'Sa valeur n’a pas été dépensée\u00a0: la carte est revenue à l’expéditeur. Demandez-lui un nouveau lien.',
     nextBrand:
       'Sa valeur n’a pas été dépensée\u00a0: la carte est revenue à {brand}. Veuillez demander un nouveau lien à {brand}.',
   },
   cancelled: {
     heading: 'Ce lien a été annulé',
-    text: 'Il ne fonctionne plus\u00a0: son expéditeur l’a retiré. Renseignez-vous auprès de la personne qui vous l’a envoyé.',
-    textBrand: 'Il ne fonctionne plus\u00a0: son expéditeur l’a retiré. Renseignez-vous auprès de {brand}.',
+    text: 'Il ne fonctionne plus\u00a0: l’expéditeur l’a annulé. Contactez la personne qui vous l’a envoyé.',
+    textBrand: 'Il ne fonctionne plus\u00a0: l’expéditeur l’a annulé. Contactez {brand}.',
   },
   withdrawn: {
     heading: 'Cette carte cadeau a été retirée',
@@ -87,9 +89,9 @@ export const fr: Texts = {
   },
   replaced: {
     heading: 'Ce lien a été remplacé',
-    text: 'Il ne fonctionne plus\u00a0: un nouveau lien a été créé à sa place. Ouvrez le nouveau depuis vos messages, ou renseignez-vous auprès de la personne qui vous l’a envoyé.',
+    text: 'Il ne fonctionne plus\u00a0: un nouveau lien a été créé à sa place. Ouvrez le nouveau depuis vos messages, ou contactez la personne qui vous l’a envoyé.',
     textBrand:
-      'Il ne fonctionne plus\u00a0: un nouveau lien a été créé à sa place. Ouvrez le nouveau depuis vos messages, ou renseignez-vous auprès de {brand}.',
+      'Il ne fonctionne plus\u00a0: un nouveau lien a été créé à sa place. Ouvrez le nouveau depuis vos messages, ou contactez {brand}.',
   },
   reference: {
     label: 'Référence pour l’assistance',
@@ -109,12 +111,12 @@ export const fr: Texts = {
   },
   unreachable: {
     heading: 'Votre carte est momentanément inaccessible',
-    text: 'Rien n’est perdu\u00a0: votre carte cadeau est en sécurité et votre lien reste tel quel. Réessayez dans un instant.',
+    text: 'Rien n’est perdu\u00a0: votre carte cadeau est en sécurité et votre lien reste valable. Réessayez dans un instant.',
     retry: 'Réessayer',
   },
   busy: {
     heading: 'Trop de tentatives',
-    text: 'De nombreux liens erronés ont été essayés depuis votre réseau, peut-être pas par vous. Votre carte cadeau est en sécurité. Patientez une minute, puis réessayez.',
+    text: 'De nombreux liens erronés ont été essayés depuis votre réseau, peut-être par quelqu’un d’autre. Votre carte cadeau est en sécurité. Patientez une minute, puis réessayez.',
   },
   paste: {
     label: 'Votre lien cadeau',
@@ -122,8 +124,8 @@ export const fr: Texts = {
     wrong: 'Cela ne ressemble pas à un lien cadeau. Copiez-le encore une fois depuis votre message.',
   },
   delivered: {
-    text: 'Perkway envoie des cartes cadeaux pour le compte d’entreprises. En cas de doute, adressez-vous à la personne qui vous a envoyé le lien.',
+    text: 'Perkway envoie des cartes cadeaux pour le compte d’entreprises. En cas de doute, contactez l’entreprise qui vous a envoyé le lien, en passant par son propre site.',
     textBrand: 'Perkway envoie des cartes cadeaux pour le compte de {brand}.',
   },
-  footer: 'Cette page ne vous demande jamais de mot de passe, de compte ni de paiement.',
+  footer: 'Cette page ne vous demande jamais de vous connecter ni de payer.',
 };

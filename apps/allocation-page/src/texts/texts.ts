@@ -43,7 +43,12 @@ export interface Texts {
     copyFailed: string;
     /** Accessible name of the barcode or QR code. */
     drawing: string;
+    /** Shows the barcode or QR code as large as the screen. */
+    enlarge: string;
+    close: string;
     how: string;
+    /** Heads instructions in another language than that of the page. */
+    ofIssuer: string;
     /** Shown if the product has a shop to go to, but no instructions. */
     howShop: string;
     /** Shown if the product has neither instructions nor a shop. */

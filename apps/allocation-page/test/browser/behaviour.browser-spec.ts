@@ -56,7 +56,7 @@ describe('revealing', () => {
     await announced(page, 'You have a gift card worth €25');
 
     await page.keyboard.press('Tab');
-    expect(await focused(page)).toBe('Show the card');
+    expect(await focused(page)).toBe('Open the card');
     expect(await evaluated(page, 'getComputedStyle(document.activeElement).outlineStyle')).toBe('solid');
     await page.keyboard.press(key);
     await untilState(page, 'revealed');
@@ -409,7 +409,7 @@ describe('the brand of an account', () => {
     await page.waitForSelector('h1:text-is("You have a gift card worth €70")');
     expect(await page.innerText('.name')).toBe('Perkway');
     expect(await page.innerText('body')).not.toContain('Sun & Co');
-    expect(await page.innerText('main')).toContain('Somebody has sent you a gift');
+    expect(await page.innerText('main')).toContain('You have received a gift');
     expect(await page.getAttribute('.logo', 'src')).toBe(icon);
     expect(await iconOf(page)).toBe(icon);
     expect(await page.isVisible('.logo')).toBe(true);

@@ -1,7 +1,7 @@
-import { CARD } from '@perkway/testing';
+import { CARD, violations } from '@perkway/testing';
 import { readFileSync } from 'node:fs';
 import type { BrowserContext, Page } from 'playwright-core';
-import { BrowserStage, untilState } from './browser-stage.js';
+import { BrowserStage, screenshot, untilState } from './browser-stage.js';
 
 const PRODUCT = {
   name: 'Fernway Books',
@@ -159,7 +159,7 @@ describe('the product of the card', () => {
     expect(await page.getAttribute('.label', 'lang')).toBeNull();
     // Readers of another language than that of the instructions get the page's words, too.
     expect(await page.innerText('[data-how]')).toMatch(
-      /أظهر الرمز عند الدفع\.\s+Gehen Sie zu fernway-books\.example und geben Sie dort den Kartencode ein/,
+      /Gehen Sie zu fernway-books\.example und geben Sie dort den Kartencode ein.*\s+Hinweise des Anbieters\s+أظهر الرمز عند الدفع\./,
     );
   });
 
@@ -167,7 +167,7 @@ describe('the product of the card', () => {
     const ask = 'The message with your link says who sent it. Ask them where you can use this card.';
     const how = (page: Page) => page.locator('[data-how]').filter({ visible: true }).allInnerTexts();
     expect(await how(await revealed(null))).toEqual([expect.stringMatching(`^How to use it\\s+${ask}$`)]);
-    const enter = `Go to ${new URL(PRODUCT.redeem_url).hostname} and enter the card code there, with the PIN if the card has one.`;
+    const enter = `Go to ${new URL(PRODUCT.redeem_url).hostname} and enter the card code there, and the PIN if you are asked for one.`;
     expect(await how(await revealed({ instructions: null as never }))).toEqual([
       expect.stringMatching(`^How to use it\\s+${enter}$`),
     ]);
@@ -202,6 +202,31 @@ describe('the product of the card', () => {
       expect(copy!.y).toBeGreaterThanOrEqual(value!.y + value!.height);
       await page.close();
     }
+  });
+
+  it.each([
+    [390, 740, 'code128'],
+    [1280, 800, 'code128'],
+    [390, 740, 'qr'],
+  ])('shows its code as large as a screen of %i by %i px (%s)', async (width, height, format) => {
+    const page = await revealed({ code_format: format as 'qr' });
+    await page.setViewportSize({ width, height });
+    const small = (await page.locator('[data-draw] svg').boundingBox())!;
+    await page.getByRole('button', { name: 'Enlarge for the checkout' }).click();
+    const large = (await page.locator('[data-large] svg').boundingBox())!;
+    // A barcode is turned on a screen that is high: its length is the height then.
+    const isTurned = format === 'code128' && height > width;
+    expect(isTurned ? large.height : large.width).toBeGreaterThan(1.2 * small.width);
+    expect(large.x).toBeGreaterThanOrEqual(0);
+    expect(large.x + large.width).toBeLessThanOrEqual(width);
+    expect(large.y).toBeGreaterThanOrEqual(0);
+    const close = page.getByRole('button', { name: 'Close' });
+    expect(large.y + large.height).toBeLessThanOrEqual((await close.boundingBox())!.y);
+    expect(await violations(page)).toEqual([]);
+    await screenshot(page, `enlarged-${format}-${width}`);
+    await close.click();
+    expect(await page.locator('[data-large]').isVisible()).toBe(false);
+    await page.close();
   });
 
   it('can be saved as a picture that the browser creates', async () => {

@@ -35,7 +35,7 @@ const COPY_BUTTON = /^Copy code$/;
 const LINK_ID = '0198a6c2-7b1e-7c55-9d3f-2f6f1f0f8a11';
 /** Says what Perkway is, where the page cannot name the sender. */
 const ABOUT =
-  /^Perkway delivers gift cards for companies\. If in doubt, ask the person who sent you the link\./m;
+  /^Perkway delivers gift cards for companies\. If in doubt, contact the company that sent you the link, through its own website\./m;
 const ASK_SENDER = /If you still cannot open it, ask the person who sent you the link\.$/m;
 interface Box {
   scrollHeight: number;
@@ -85,10 +85,10 @@ const STATES: Record<
     reads: [
       /gift card worth €25/,
       /^France$/m,
-      /Show the card by\s+\d+ \w+ 20\d\d at \S+ CES?T \(in \d+ days\)/,
-      /^If you have not shown it by then, the link no longer works\. Showing the card does not use any of its money\.$/m,
+      /Open it by\s+\d+ \w+ 20\d\d at \S+ CES?T \(in \d+ days\)/,
+      /^After that, the link no longer works\. Opening the card does not use any of its money\.$/m,
       ABOUT,
-      /^Show the card$/m,
+      /^Open the card$/m,
     ],
   },
   'reserved-brand': {
@@ -112,7 +112,7 @@ const STATES: Record<
       }`);
       expect(end).toBeLessThanOrEqual((await page.locator('.bow').boundingBox())!.x);
     },
-    reads: [/^Ein Geschenk von Sunny & Sons/m, /1\.000\.000\s₫/, /^Karte anzeigen$/m],
+    reads: [/^Ein Geschenk von Sunny & Sons/m, /1\.000\.000\s₫/, /^Karte öffnen$/m],
   },
   revealing: {
     shows: async (page) => {
@@ -135,7 +135,7 @@ const STATES: Record<
       /^Here is your €25 gift card$/m,
       new RegExp(CARD.code),
       new RegExp(`PIN\\s+${CARD.pin}`),
-      /^Card valid until\s+No expiry date was given$/m,
+      /^Expiry date\s+Not stated$/m,
       /^Keep this link$/m,
       /^Reference for support\s+[0-9a-f]{8}$/m,
     ],
@@ -155,7 +155,7 @@ const STATES: Record<
     },
     reads: [
       /^A gift from Harbour Bank$/m,
-      /Product\s+Fernway Books and Maps$/m,
+      /Card\s+Fernway Books and Maps$/m,
       /^Get help from Harbour Bank/m,
       /^Perkway delivers gift cards for Harbour Bank\. This page never asks/m,
     ],
@@ -181,8 +181,8 @@ const STATES: Record<
     },
     reads: [
       /^Sie haben eine Geschenkkarte über CHF 25$/m,
-      /^Einlösbar in\s+Schweiz$/m,
-      /bis Sie auf die Schaltfläche drücken/,
+      /^Land\s+Schweiz$/m,
+      /bis Sie die Karte öffnen/,
       /^Perkway stellt Geschenkkarten im Auftrag von Harbour Bank zu\. Diese Seite fragt Sie nie/m,
     ],
   },
@@ -242,7 +242,7 @@ const STATES: Record<
     },
     reads: [
       /^Ce lien a été annulé$/m,
-      /auprès d’Ostervale\.$/m,
+      /Contactez Ostervale\.$/m,
       /Obtenir de l’aide auprès d’Ostervale/,
       /pour le compte d’Ostervale\./,
     ],
@@ -259,7 +259,7 @@ const STATES: Record<
       const link = { expires_at: 1_700_000_000, cancelled: true, replaced: true } as const;
       await stage.show(page, stage.gifts.addLink(link), 'replaced', '?lang=de');
     },
-    reads: [/^Dieser Link wurde ersetzt$/m, /An seiner Stelle gibt es einen neuen Link/],
+    reads: [/^Dieser Link wurde ersetzt$/m, /Für Sie gibt es einen neuen Link/],
   },
   'revealed-replaced': {
     shows: async (page) => {
@@ -271,7 +271,7 @@ const STATES: Record<
     reads: [
       new RegExp(CARD.code),
       /^Cette carte a été remplacée : un nouveau lien/m,
-      /Carte valable jusqu’au\s+31 décembre 2027/,
+      /Date d’expiration\s+31 décembre 2027/,
       /Ouverte pour la première fois le\s+14 novembre 2023 à 23:13/,
       /^Si ce n’était pas vous, .+ Demandez de l’aide à Harbour Bank\.$/m,
     ],

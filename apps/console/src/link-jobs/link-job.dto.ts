@@ -106,13 +106,17 @@ export class CheckReferencesDto {
 
 @ApiSchema({ name: 'LinkedReferences' })
 export class LinkedReferencesDto {
-  @ApiProperty({ type: 'integer', description: 'References for which a job has created a link', example: 12 })
+  @ApiProperty({
+    type: 'integer',
+    description: 'References that a job gave a link, or will give one',
+    example: 12,
+  })
   count: number;
   @ApiProperty({
     type: String,
     format: 'date-time',
     nullable: true,
-    description: 'When the latest of these jobs was started',
+    description: 'When the latest of these jobs was created',
     example: '2026-11-20T09:30:00.000Z',
   })
   latest: string | null;

@@ -61,7 +61,8 @@ export class LinkJobsController {
   @HttpCode(200)
   @ApiOperation({
     summary: 'Count the references that already have a link',
-    description: 'Only links that jobs of the account created count, whatever became of them.',
+    description:
+      'Only links of jobs of the account count, whatever became of them, also those that a running or waiting job has not created yet.',
   })
   @ApiResponse({ status: 200, description: 'The count', type: LinkedReferencesDto })
   checkReferences(

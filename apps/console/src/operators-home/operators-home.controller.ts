@@ -9,7 +9,12 @@ import {
 } from '@perkway/domain';
 import { CallerIdPipe, RpcClient } from '@perkway/platform';
 import { DataSource } from 'typeorm';
-import { LinkJobThatNeedsAttentionDto, OperatorsHomeDto, WebhookStateDto } from './operators-home.dto.js';
+import {
+  LinkJobThatNeedsAttentionDto,
+  NearlyUsedLimitDto,
+  OperatorsHomeDto,
+  WebhookStateDto,
+} from './operators-home.dto.js';
 
 type LinkJobRow = Omit<LinkJobThatNeedsAttentionDto, 'since'> & { since: Date };
 
@@ -48,22 +53,20 @@ export class OperatorsHomeController {
   @Header('cache-control', 'no-store')
   @ApiOperation({
     summary:
-      'Compare the traffic of all accounts with the week before, and list webhooks that fail, link jobs that need attention and limits that are nearly used up',
+      'Compare the traffic of all accounts with the week before, and list webhooks that fail and link jobs that need attention',
   })
   @ApiOkResponse({ description: 'The present state', type: OperatorsHomeDto })
   async getOperatorsHome(): Promise<OperatorsHomeDto> {
-    const [{ from, to, dayTo, accounts }, { webhooks, hasEnabled = true }, { limits }, linkJobs] =
-      await Promise.all([
-        this.rpc.request(COUNT_TRAFFIC, {}),
-        this.rpc.request(LIST_WEBHOOK_STATES, {}),
-        this.rpc.request(LIST_NEARLY_USED_LIMITS, {}),
-        this.dataSource.query<LinkJobRow[]>(
-          // An approval lapses after as many days.
-          `select account_id, id, name, state, refused as code, total, turn_at as since from link_jobs
+    const [{ from, to, dayTo, accounts }, { webhooks, hasEnabled = true }, linkJobs] = await Promise.all([
+      this.rpc.request(COUNT_TRAFFIC, {}),
+      this.rpc.request(LIST_WEBHOOK_STATES, {}),
+      this.dataSource.query<LinkJobRow[]>(
+        // An approval lapses after as many days.
+        `select account_id, id, name, state, refused as code, total, turn_at as since from link_jobs
          where state in ('failed', 'awaiting_approval') and turn_at > now() - interval '7 days'
          order by state, turn_at desc limit 200`,
-        ),
-      ]);
+      ),
+    ]);
     return {
       from: timeOf(from)!,
       to: timeOf(to)!,
@@ -81,12 +84,23 @@ export class OperatorsHomeController {
       webhooks: webhooks.map(toDto),
       has_webhooks: hasEnabled,
       link_jobs: linkJobs.map((job) => ({ ...job, since: job.since.toISOString() })),
-      limits: limits.map(({ account, resetsAt, ...limit }) => ({
-        account_id: account,
-        ...limit,
-        resets_at: timeOf(resetsAt),
-      })),
     };
+  }
+
+  @Get('nearly-used-limits')
+  @Header('cache-control', 'no-store')
+  @ApiOperation({
+    summary: 'List the limits of all accounts of which at least 80 % is used in the current period',
+    description: 'Limits per journey or reference are left out, because recipients usually use them up.',
+  })
+  @ApiOkResponse({ description: 'The most used first, up to 200', type: [NearlyUsedLimitDto] })
+  async getNearlyUsedLimits(): Promise<NearlyUsedLimitDto[]> {
+    const { limits } = await this.rpc.request(LIST_NEARLY_USED_LIMITS, {});
+    return limits.map(({ account, resetsAt, ...limit }) => ({
+      account_id: account,
+      ...limit,
+      resets_at: timeOf(resetsAt),
+    }));
   }
 
   @Get('accounts/:accountId/webhooks')

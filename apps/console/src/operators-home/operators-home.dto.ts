@@ -1,4 +1,5 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+import { LISTED_LIMITS_PER, type NearlyUsedLimit } from '@perkway/domain';
 
 @ApiSchema({ name: 'AccountTraffic' })
 class AccountTrafficDto {
@@ -86,9 +87,6 @@ export class LinkJobThatNeedsAttentionDto {
   since: string;
 }
 
-/** What a limit counts separately, other than recipients. */
-const PERS = ['account', 'pool_id', 'campaign_id', 'created_by', 'key_id'] as const;
-
 class UsedLinksDto {
   @ApiProperty({ type: 'integer', example: 1000 })
   limit: number;
@@ -106,13 +104,13 @@ class UsedAmountDto {
 }
 
 @ApiSchema({ name: 'NearlyUsedLimit' })
-class NearlyUsedLimitDto {
+export class NearlyUsedLimitDto {
   @ApiProperty({ example: 'ostervale-bank' })
   account_id: string;
   @ApiProperty({ example: 'ostervale-month' })
   id: string;
-  @ApiProperty({ enum: PERS, example: 'campaign_id' })
-  per: (typeof PERS)[number];
+  @ApiProperty({ enum: LISTED_LIMITS_PER, example: 'campaign_id' })
+  per: NearlyUsedLimit['per'];
   @ApiProperty({
     description: 'What has used the limit, of the kind `per`',
     example: 'ostervale-spring-travel',
@@ -171,10 +169,4 @@ export class OperatorsHomeDto {
       'Those that wait for approval, then those that failed in the last seven days, up to 200, each newest first',
   })
   link_jobs: LinkJobThatNeedsAttentionDto[];
-  @ApiProperty({
-    type: [NearlyUsedLimitDto],
-    description:
-      'Limits of which at least 80 % are used in the current period, the most used first, up to 200. Those per journey or reference are left out',
-  })
-  limits: NearlyUsedLimitDto[];
 }

@@ -158,7 +158,7 @@ export class FrozenReportDto {
     type: ReportRangeDto,
     required: false,
     description:
-      'The days that the range is compared with: the same number of days before, or before a whole calendar month the month before it. Reports of earlier releases have neither this nor `steps`',
+      'The days that the range is compared with: for a whole calendar month the month before, otherwise the same number of days before. Reports of earlier releases have neither this nor `steps`',
   })
   range_before?: ReportRangeDto;
   @ApiProperty({

@@ -1,4 +1,3 @@
-import { rangeBefore } from '@perkway/domain/day-range';
 import { pick, seededRandom } from '@perkway/test-fleet/random';
 import { http, waitFor } from '@perkway/testing';
 import { randomBytes, randomUUID } from 'node:crypto';
@@ -122,9 +121,10 @@ async function aSubject(seed: number): Promise<Subject> {
   const to = addDays(today, -Math.floor(random() ** 2 * 12));
   const endOfMonth = addDays(`${today.slice(0, 7)}-01`, -1);
   // Every fifth seed has a whole calendar month, which is compared with the month before it.
-  const now: Range =
-    seed % 5 === 2 ? [`${endOfMonth.slice(0, 7)}-01`, endOfMonth] : [addDays(to, 1 - length), to];
-  const before = rangeBefore([...now]);
+  const isMonth = seed % 5 === 2;
+  const now: Range = isMonth ? [`${endOfMonth.slice(0, 7)}-01`, endOfMonth] : [addDays(to, 1 - length), to];
+  const endBefore = addDays(now[0], -1);
+  const before: Range = [isMonth ? `${endBefore.slice(0, 7)}-01` : addDays(now[0], -length), endBefore];
   return { ...traded, key, now, before, zone, random, load: readerOf(key, zone) };
 }
 

@@ -266,7 +266,8 @@ describe('a marketing manager', () => {
       .fill('customer-1\ncustomer-1\ncustomer-2\nsomebody-new');
     await button(page, 'Continue').click();
     await dialog(page).getByText('1 line repeats a reference of the list.').waitFor();
-    await dialog(page).getByText('2 references already got a link from a job, the latest on ').waitFor();
+    await dialog(page).getByText('2 references already got a link from a job, or will.').waitFor();
+    await screenshot(page, 'gift-cards-linked');
     await page.keyboard.press('Escape');
     await page.getByRole('link', { name: 'Campaigns', exact: true }).click();
     await page.getByRole('link', { name: 'Harbour spring' }).click();
@@ -1417,7 +1418,9 @@ describe('an operator', () => {
     await stage.goto(page, '/home');
     await page.getByText(/^\d+ limits? (is|are) used up or nearly used up$/).waitFor();
     const nearlyUsed = page.getByRole('table', { name: 'Limits that are nearly used up' });
-    await nearlyUsed.getByRole('row', { name: new RegExp(`^${limit} .* Pool: Quiet voucher 4 of 5 links`) }).waitFor();
+    await nearlyUsed
+      .getByRole('row', { name: new RegExp(`^${limit} .* Pool: Quiet voucher 4 of 5 links`) })
+      .waitFor();
     expect(await nearlyUsed.getByText(`${limit}-all`).count()).toBe(0);
     await screenshot(page, 'operations-limits');
   }, 120_000);

@@ -97,9 +97,12 @@ export function causeOf<Part extends { points: number; count: number }>(
 /** Two-sided 95 % critical value of the standard normal distribution. */
 const CLEAR = 1.96;
 
-/** Returns whether chance alone is unlikely to explain the difference of two counts (Poisson, 95 %). */
-export const isClearChange = (now: number, before: number) =>
-  Math.abs(now - before) > CLEAR * Math.sqrt(now + before);
+/**
+ * Returns whether chance alone is unlikely to explain the difference of two counts (Poisson, 95 %).
+ * @param ratio the number of days of the count, divided by that of the one before
+ */
+export const isClearChange = (now: number, before: number, ratio = 1) =>
+  Math.abs(now - ratio * before) > CLEAR * Math.sqrt(now + ratio ** 2 * before);
 
 /**
  * Returns by how many standard deviations the rate changed (two-proportion z-test); null if a period has no journeys.

@@ -63,6 +63,7 @@ export const texts = {
   asTable: 'Show as a table',
   scrollTable: 'Scroll sideways to see all columns.',
   downloadCsv: 'Download CSV',
+  longerBefore: 'The month before has more days. Its last ones are only in the totals.',
   csvTemplate: 'CSV template',
   nothingFound: 'Nothing found',
   nothingYet: 'Nothing here yet',
@@ -187,9 +188,9 @@ export const texts = {
       'People: without bots, prefetches and mail proxies, detected by user agent and by how a picture was loaded.',
     all: 'All: everything that was tracked.',
     servers: 'Perks that your servers read count as seen by people.',
-    /** @param of the events of people that campaigns tracked; unknown in a report */
-    withoutJourney: (events: number, of?: number) =>
-      `${formatNumber(events)} ${of ? `of ${formatNumber(of)} ` : ''}${pluralOf(of ?? events, 'event', 'events')} of people in campaigns${of ? ` (${formatShare(events, of)})` : ''} came without ${pluralOf(events, 'its', 'their')} own journey id. All of one campaign count as one journey, which the funnel leaves out.`,
+    /** @param all the events of people that campaigns tracked; unknown in a report */
+    withoutJourney: (events: number, all?: number) =>
+      `${formatNumber(events)} ${all ? `of ${formatNumber(all)} ` : ''}${pluralOf(all ?? events, 'event', 'events')} of people in campaigns${all ? ` (${formatShare(events, all)})` : ''} came without ${pluralOf(events, 'its', 'their')} own journey id. All of one campaign count as one journey, which the funnel leaves out.`,
     noneWithoutJourney: 'Every campaign event has a journey id.',
     distinct: 'Each journey counts once, however often it clicked. People only.',
     bySource: COUNTED_BY_SOURCE,
@@ -398,7 +399,7 @@ export const texts = {
     clickers: 'Clicked',
     converters: 'Converted',
     sharesNote:
-      'Percentages beside a number are shares of the journeys of the campaign. The change of the journeys and the amounts before, below these figures, are against the days before: the same number, or before a whole calendar month the month before it. Spent is the value of the gift cards whose links were opened. The value is the sum that your server sent with conversions. Amounts of several currencies have no order.',
+      'Percentages beside a number are shares of the journeys of the campaign. The change of the journeys and the amounts before, below these figures, compare a whole calendar month with the month before, and other dates with the same number of days before. Spent is the value of the gift cards whose links were opened. The value is the sum that your server sent with conversions. Amounts of several currencies have no order.',
     spent: 'Spent on gift cards',
     trend: 'Clicks by day',
     value: 'Value',
@@ -924,8 +925,8 @@ export const texts = {
     checkRepeated: (count: string, isOne: boolean) =>
       `${count} ${isOne ? 'line repeats' : 'lines repeat'} a reference of the list. Each line gets a link of its own.`,
     checkLinked: (count: string, isOne: boolean, latest: string) =>
-      `${count} ${isOne ? 'reference' : 'references'} already got a link from a job, the latest on ${latest}. ${isOne ? 'It gets' : 'They get'} another one.`,
-    checkFailed: 'It could not be checked whether these references already have a link.',
+      `${count} ${isOne ? 'reference' : 'references'} already got a link from a job, or will. The latest job is of ${latest}. ${isOne ? 'It gets' : 'They get'} another one.`,
+    checkFailed: 'Could not check whether these references already have a link.',
     checkNoReferences: 'They have no references, so nobody can tell who got which link.',
     back: 'Back',
     start: 'Make links',
@@ -1372,12 +1373,12 @@ export const texts = {
       `${count} ${pluralOf(count, 'limit is', 'limits are')} used up or nearly used up`,
     limits: 'Limits that are nearly used up',
     limitsNote:
-      'At least 80% are used in the current period. Limits per journey or reference are not listed. When a limit is used up, no more links are made under it.',
+      'Limits of which at least 80% is used in the current period. Limits per journey or reference are not listed. When a limit is used up, no more links are made under it.',
     noLimits: 'No limit is nearly used up.',
     limit: 'Limit',
     countedFor: 'Counted for',
     used: 'Used',
-    resets: 'Starts again',
+    resets: 'Resets',
     job: 'Link job',
     jobStates: { failed: 'Failed', awaiting_approval: 'Waits for approval' },
     links: 'Links',
@@ -1728,7 +1729,7 @@ export const texts = {
     ) =>
       `Cards: ${selection}. ${
         found
-          ? `${formatNumber(found.free)} without a link (${worth.free}), ${formatNumber(found.reserved)} on links that wait (${worth.reserved}), ${formatNumber(found.redeemed)} opened.`
+          ? `${formatNumber(found.free)} without a link${worth.free}, ${formatNumber(found.reserved)} on links that wait${worth.reserved}, ${formatNumber(found.redeemed)} opened.`
           : 'Counting them took too long.'
       } Cards without a link are withdrawn at once. ${
         reserved === 'cancel'

@@ -70,7 +70,6 @@ export class WithdrawCards {
   reserved: 'keep' | 'cancel';
 }
 
-/** What a withdrawal would find. */
 class CardCounts {
   @ApiProperty({
     type: 'integer',
@@ -97,6 +96,7 @@ export class CountedCards extends CardCounts {
   currency: string;
 }
 
+/** What a withdrawal would find. */
 @ApiSchema({ name: 'WithdrawalCheck' })
 export class WithdrawalCheck extends CardCounts {
   @ApiProperty({ type: [CountedCards], description: 'The same counts by the value of a card' })

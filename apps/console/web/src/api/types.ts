@@ -74,6 +74,7 @@ export type SignInWays = AnswerOf<Own['getSignInOptions']>;
 export type LinkJob = AnswerOf<Own['getLinkJob']>;
 export type LinkStates = AnswerOf<Own['countLinkStates']>;
 export type CancelledLinks = AnswerOf<Own['cancelLinksOfJob']>;
+export type NearlyUsedLimit = AnswerOf<Own['getNearlyUsedLimits']>[number];
 export type CreatedLinkJob = AnswerOf<Own['createLinkJob']>;
 export type LinkedReferences = AnswerOf<Own['checkReferences']>;
 export type AuditEntry = Item<AnswerOf<Own['listAuditLog']>>;

@@ -167,6 +167,9 @@ export function TimeSeries({
           )}
         </svg>
       </div>
+      {given.some(({ values }) => values.length > days.length) && (
+        <p className="hint">{texts.longerBefore}</p>
+      )}
       <details className="chart-table">
         <summary>{texts.asTable}</summary>
         <Table

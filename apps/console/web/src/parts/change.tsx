@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { isClearChange } from '../contributions';
+import { daysIn, type Range } from '../dates';
 import { formatChange } from '../format';
 import { texts } from '../texts';
 
@@ -8,19 +9,19 @@ interface Props {
   before: number;
   /** Whether more is better: only such figures have colors. */
   isGood: boolean;
+  /** The periods, if one can have more days. */
+  periods?: readonly [now: Range, before: Range];
   children: ReactNode;
 }
 
-/** Colors the change of a count, unless chance could explain it. */
-export const Change = ({ count, before, isGood, children }: Props) => (
-  <span
-    className={
-      isGood && isClearChange(count, before) ? (count > before ? 'change-up' : 'change-down') : undefined
-    }
-  >
-    {children}
-  </span>
-);
+/** Colors the change of a count per day, unless chance could explain it. */
+export function Change({ count, before, isGood, periods, children }: Props) {
+  const ratio = periods ? daysIn(periods[0]).length / daysIn(periods[1]).length : 1;
+  const color = count > ratio * before ? 'change-up' : 'change-down';
+  return (
+    <span className={isGood && isClearChange(count, before, ratio) ? color : undefined}>{children}</span>
+  );
+}
 
 /** The share by which a count changed, to sort by. A count that was 0 before comes after all others. */
 export const changeOf = (count: number, before: number): number =>

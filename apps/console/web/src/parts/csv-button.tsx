@@ -3,7 +3,7 @@ import { Icon } from './icon';
 
 interface Props {
   label: string;
-  /** Of the file. */
+  /** File name. */
   name: string;
   head: string[];
   rows: Cell[][];

@@ -1,5 +1,6 @@
 import type { Amount } from '@perkway/domain/step-amounts';
 import { Link } from 'react-router';
+import type { Range } from '../dates';
 import { formatChange, formatNumber } from '../format';
 import { formatSums } from '../money';
 import { texts } from '../texts';
@@ -16,12 +17,13 @@ const LINK_STEPS = Object.keys(t.unusedSteps) as (keyof typeof t.unusedSteps)[];
 interface Props {
   amounts: Record<Step, Amount>;
   amountsBefore: Record<Step, Amount>;
+  periods: readonly [now: Range, before: Range];
   /** The events behind a count; a report has none. */
   linkOf?: (step: Step, period: 'now' | 'before') => string;
 }
 
 /** Counts and amounts of two periods; steps of links that have none in both are named below. */
-export function StepTable({ amounts, amountsBefore, linkOf }: Props) {
+export function StepTable({ amounts, amountsBefore, periods, linkOf }: Props) {
   const unused = LINK_STEPS.filter((step) => amounts[step].count === 0 && amountsBefore[step].count === 0);
   const linked = (step: Step, period: 'now' | 'before', text: string) =>
     linkOf ? <Link to={linkOf(step, period)}>{text}</Link> : text;
@@ -49,7 +51,7 @@ export function StepTable({ amounts, amountsBefore, linkOf }: Props) {
             cell: (step) => {
               const counts = { count: amounts[step].count, before: amountsBefore[step].count };
               return (
-                <Change {...counts} isGood={counts.before > 0 && GOOD.includes(step)}>
+                <Change {...counts} periods={periods} isGood={counts.before > 0 && GOOD.includes(step)}>
                   {formatChange(counts.count, counts.before) ?? texts.none}
                 </Change>
               );

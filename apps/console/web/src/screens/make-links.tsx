@@ -1,4 +1,4 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { useCampaigns } from '../api/campaigns';
 import { sendRequest } from '../api/http';
@@ -20,33 +20,12 @@ const t = texts.giftCards;
 const MOST = 10_000;
 const TEMPLATE_ROWS = [['customer-1007'], ['customer-1008']];
 
-/** Warns of references that would get a second link: each is worth money. */
-function CheckedReferences({ references }: { references: string[] }) {
-  const distinct = [...new Set(references)];
-  const repeated = references.length - distinct.length;
-  const { data, isError } = useQuery({
-    queryKey: ['linked-references', distinct],
-    queryFn: ({ signal }) =>
-      sendRequest<LinkedReferences>('/api/link-jobs/check', {
-        method: 'POST',
-        body: { references: distinct },
-        signal,
-      }),
-    staleTime: 0,
-    gcTime: 0,
-  });
-  return (
-    <>
-      {repeated > 0 && <b>{t.checkRepeated(formatNumber(repeated), repeated === 1)}</b>}
-      {data?.body.latest && (
-        <b>
-          {t.checkLinked(formatNumber(data.body.count), data.body.count === 1, formatDate(data.body.latest))}
-        </b>
-      )}
-      {isError && <p className="hint">{t.checkFailed}</p>}
-    </>
+/** Counts references that would get a second link. Null if that cannot be said: the person decides without it. */
+const checkReferences = (references: string[]): Promise<LinkedReferences | null> =>
+  sendRequest<LinkedReferences>('/api/link-jobs/check', { method: 'POST', body: { references } }).then(
+    ({ body }) => body,
+    () => null,
   );
-}
 
 interface Props {
   kind: 'one' | 'many';
@@ -78,6 +57,7 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
   const [by, setBy] = useState<'count' | 'list'>('count');
   const [name, setName] = useState('');
   const [isChecking, setChecking] = useState(false);
+  const [linked, setLinked] = useState<LinkedReferences | null>(null);
   const [count, setCount] = useState('100');
   const [list, setList] = useState('');
   const [fileError, setFileError] = useState<string | null>(null);
@@ -89,6 +69,7 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
     .split('\n')
     .map((line) => line.trim())
     .filter(Boolean);
+  const distinct = [...new Set(references)];
   const wanted = by === 'list' ? references.length : Number(count);
   const chosen = options.find(({ value }) => value === card);
   const hasReferences = kind === 'one' ? reference.trim() !== '' : by === 'list';
@@ -99,7 +80,10 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
     if (!chosen) throw new Error(t.noOption);
     if (kind === 'many' && !(wanted >= 1)) throw new Error(t.needOne);
     if (kind === 'many' && wanted > MOST) throw new Error(t.tooMany);
-    if (kind === 'many' && !isChecking) return setChecking(true);
+    if (kind === 'many' && !isChecking) {
+      setLinked(by === 'list' ? await checkReferences(distinct) : null);
+      return setChecking(true);
+    }
     const expires = dayOf(until);
     expires.setHours(23, 59, 59, 0);
     const { denomination, currency, country } = chosen.entry;
@@ -147,6 +131,7 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
 
   if (isChecking && chosen) {
     const { denomination, currency } = chosen.entry;
+    const repeated = references.length - distinct.length;
     const campaignName = campaigns.data?.find(({ id }) => id === campaign)?.name;
     return (
       <DialogForm
@@ -178,7 +163,15 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
         {by === 'count' ? (
           <p className="hint">{t.checkNoReferences}</p>
         ) : (
-          <CheckedReferences references={references} />
+          <>
+            {repeated > 0 && <b>{t.checkRepeated(formatNumber(repeated), repeated === 1)}</b>}
+            {linked?.latest && (
+              <b>
+                {t.checkLinked(formatNumber(linked.count), linked.count === 1, formatDate(linked.latest))}
+              </b>
+            )}
+            {!linked && <p className="hint">{t.checkFailed}</p>}
+          </>
         )}
         {hasJourneys && <p className="hint">{t.checkJourneys}</p>}
       </DialogForm>

@@ -8,7 +8,7 @@ import { useOperatorsHome } from '../api/operators-home';
 import { allOf } from '../api/perkway';
 import { useSession } from '../api/session';
 import { runsOutIn, useLowStock, type StockRate } from '../api/stock';
-import type { CardStock, Health, LowCodes, OperatorsHome as Home } from '../api/types';
+import type { CardStock, Health, LowCodes, NearlyUsedLimit, OperatorsHome as Home } from '../api/types';
 import { isClearChange } from '../contributions';
 import {
   capitalized,
@@ -60,6 +60,11 @@ export default function OperatorsHome() {
     queryFn: ({ signal }) => get<LowCodes[]>('/api/low-codes', undefined, signal),
     ...live,
   });
+  const limits = useQuery({
+    queryKey: ['nearly-used-limits'],
+    queryFn: ({ signal }) => get<NearlyUsedLimit[]>('/api/nearly-used-limits', undefined, signal),
+    ...live,
+  });
   const health = useQuery({
     queryKey: ['health'],
     queryFn: ({ signal }) => get<Health>('/api/health', undefined, signal),
@@ -79,7 +84,7 @@ export default function OperatorsHome() {
     .filter(({ id, week, weekBefore }) => id !== ownAccount || week + weekBefore > 0)
     .sort((one, other) => other.week - one.week);
   const nameOf = (account: string) => accounts.data?.find(({ id }) => id === account)?.name ?? account;
-  const isKnown = [home, accounts, stock, codes, health].every(({ data }) => data !== undefined);
+  const isKnown = [home, accounts, stock, codes, limits, health].every(({ data }) => data !== undefined);
   const silent = traffic?.filter(isSilent) ?? [];
   const fallen = (traffic ?? [])
     .filter((row) => hasFallen(row) && !isSilent(row))
@@ -135,7 +140,7 @@ export default function OperatorsHome() {
         state === 'failed' ? undefined : ({ since }) => since,
       ),
     ),
-    ...alarmOf('warning', t.nearlyUsed, '#limits', home.data?.limits ?? []),
+    ...alarmOf('warning', t.nearlyUsed, '#limits', limits.data ?? []),
   ].sort((one, other) => Number(one.severity === 'warning') - Number(other.severity === 'warning'));
 
   return (
@@ -144,7 +149,7 @@ export default function OperatorsHome() {
       intro={t.intro}
       actions={
         <>
-          <Refreshed queries={[home, accounts, stock, codes, health]} />
+          <Refreshed queries={[home, accounts, stock, codes, limits, health]} />
           <Link className="button" to="/health">
             {t.toHealth}
           </Link>
@@ -210,15 +215,15 @@ export default function OperatorsHome() {
         </Loaded>
       </Card>
       <Card id="limits" title={t.limits} note={t.limitsNote}>
-        <Loaded query={home} isEmpty={(data) => data.limits.length === 0} empty={<p>{t.noLimits}</p>}>
-          {(data) => <NearlyUsedLimits limits={data.limits} nameOf={nameOf} />}
+        <Loaded query={limits} isEmpty={(list) => list.length === 0} empty={<p>{t.noLimits}</p>}>
+          {(list) => <NearlyUsedLimits limits={list} nameOf={nameOf} />}
         </Loaded>
       </Card>
     </Screen>
   );
 }
 
-function CountedFor({ per, value, product }: Home['limits'][number]) {
+function CountedFor({ per, value, product }: NearlyUsedLimit) {
   if (per === 'account') return NONE;
   const kind = per === 'pool_id' ? POOLS : per === 'campaign_id' ? CAMPAIGNS : undefined;
   const name = product ?? (per === 'pool_id' ? value.slice(0, 8) : value);
@@ -233,7 +238,7 @@ const NearlyUsedLimits = ({
   limits,
   nameOf,
 }: {
-  limits: Home['limits'];
+  limits: NearlyUsedLimit[];
   nameOf: (account: string) => string;
 }) => (
   <Table

@@ -225,7 +225,12 @@ function FigureCard({ name, figure, range }: { name: FigureName; figure: Figure;
       </p>
       <p>
         {/* Making more links costs more, which is neither good nor bad. */}
-        <Change count={people} before={peopleBefore} isGood={name !== 'made'}>
+        <Change
+          count={people}
+          before={peopleBefore}
+          periods={[range, rangeBefore(range)]}
+          isGood={name !== 'made'}
+        >
           {people === peopleBefore
             ? t.unchanged
             : peopleBefore === 0

@@ -7,7 +7,7 @@ import type { FrozenReport } from '../api/types';
 import { Funnel } from '../charts/funnel';
 import { TimeSeries } from '../charts/time-series';
 import { compareRates } from '../contributions';
-import { daysIn, TIMEZONE } from '../dates';
+import { daysIn, TIMEZONE, type Range } from '../dates';
 import { formatMoment, formatNumber, formatRange, formatShare } from '../format';
 import { Failed, Loading } from '../parts/loaded';
 import { Outcome, rateChange } from '../parts/outcome';
@@ -120,6 +120,7 @@ function Frozen({ report }: { report: FrozenReport }) {
           <StepTable
             amounts={amountsOf(report.steps, 'count', 'value')}
             amountsBefore={amountsOf(report.steps, 'count_before', 'value_before')}
+            periods={[rangeOf(report.range), rangeOf(report.range_before)]}
           />
         </Card>
       )}
@@ -235,7 +236,8 @@ const FrozenVerdict = ({ steps }: { steps: NonNullable<FrozenReport['steps']> })
     );
   });
 
-const rangeText = ({ from, to }: FrozenReport['range']) => formatRange([from, to]);
+const rangeOf = ({ from, to }: FrozenReport['range']): Range => [from, to];
+const rangeText = (range: FrozenReport['range']) => formatRange(rangeOf(range));
 
 const amountsOf = (
   steps: NonNullable<FrozenReport['steps']>,

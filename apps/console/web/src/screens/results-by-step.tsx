@@ -122,6 +122,7 @@ export function ResultsByStep({ funnel, now, before, campaignId, children }: Pro
             <div className="stack">
               <StepTable
                 {...{ amounts, amountsBefore }}
+                periods={[now, before]}
                 linkOf={(step, period) => linkTo(step, period === 'now' ? now : before, campaignId)}
               />
               {children && <p>{children}</p>}

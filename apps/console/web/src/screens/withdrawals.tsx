@@ -129,7 +129,8 @@ function worthOf(found: WithdrawalCheck | null) {
     addMoney(free, currency, denomination * cards.free);
     addMoney(reserved, currency, denomination * cards.reserved);
   }
-  return { free: formatSums(free), reserved: formatSums(reserved) };
+  const inBrackets = (money: Money) => (money.size > 0 ? ` (${formatSums(money)})` : '');
+  return { free: inBrackets(free), reserved: inBrackets(reserved) };
 }
 
 interface FormProps {

@@ -135,6 +135,18 @@ describe('link jobs', () => {
     for (let time = 0; time < 2; time += 1)
       expect((await cancel(0).expect(200)).body).toEqual({ cancelled: 28, opened: 1, next: null });
     expect(await links()).toEqual({ waiting: 0, opened: 1, cancelled: 28, expired: 1 });
+    const results = await page.get(`/api/link-jobs/${id}/results`).expect(200);
+    expect(results.headers).toMatchObject({
+      'content-type': 'text/csv; charset=utf-8',
+      'cache-control': 'no-store',
+    });
+    const [head, ...rows] = results.text.trim().split('\r\n');
+    expect(head).toBe('reference,state,opened_at,cancelled_at');
+    const time = String.raw`20\d\d-\d\d-\d\dT[\d:.]+Z`;
+    const counted = [`,opened,${time},`, `,cancelled,,${time}`, ',expired,,'].map(
+      (line) => rows.filter((row) => new RegExp(`^${line}$`).test(row)).length,
+    );
+    expect(counted).toEqual([1, 28, 1]);
     expect((await cancel(30).expect(200)).body).toEqual({ cancelled: 0, opened: 0, next: null });
     await cancel(-1).expect(400);
     const { body: log } = await page.get('/api/audit-log').query({ object: id }).expect(200);
@@ -144,6 +156,7 @@ describe('link jobs', () => {
     });
     const other = await somebody(1);
     await other.page.get(`/api/link-jobs/${id}/links`).expect(404);
+    await other.page.get(`/api/link-jobs/${id}/results`).expect(404);
     await other.page.post(`/api/link-jobs/${id}/cancel`).send({ after: 0 }).expect(404);
     await create(page, { poolId, count: 1, name: '' }).expect(400);
   });

@@ -144,6 +144,7 @@ const OPERATIONS: Record<AppName, Record<string, string>> = {
     'GET /api/link-jobs': 'listLinkJobs',
     'GET /api/link-jobs/{jobId}': 'getLinkJob',
     'GET /api/link-jobs/{jobId}/csv': 'getLinkJobCsv',
+    'GET /api/link-jobs/{jobId}/results': 'getLinkJobResults',
     'GET /api/link-jobs/{jobId}/links': 'countLinkStates',
     'POST /api/link-jobs/{jobId}/cancel': 'cancelLinksOfJob',
     'POST /api/link-jobs/{jobId}/stop': 'stopLinkJob',

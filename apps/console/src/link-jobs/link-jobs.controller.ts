@@ -2,6 +2,7 @@ import { Body, Controller, Get, Header, Headers, HttpCode, Param, Post, Query, R
 import { ApiHeader, ApiOperation, ApiProduces, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { ApiPage, ApiProblems, type ListQuery, type Page } from '@perkway/platform';
 import type { FastifyReply } from 'fastify';
+import type { Readable } from 'node:stream';
 import { CurrentSession, type Session } from '../sessions/session.js';
 import { refuseWhileViewing } from '../sessions/viewing.js';
 import {
@@ -25,6 +26,14 @@ const DECISION_PROBLEMS = [
   'NOT_AWAITING_APPROVAL',
   'APPROVAL_LAPSED',
 ] as const;
+
+function sendCsv(reply: FastifyReply, name: string, text: Readable): void {
+  void reply
+    .header('content-type', 'text/csv; charset=utf-8')
+    .header('content-disposition', `attachment; filename="${name}"`)
+    .header('cache-control', 'no-store')
+    .send(text);
+}
 
 @ApiTags('Link jobs')
 @Controller('api/link-jobs')
@@ -115,12 +124,34 @@ export class LinkJobsController {
   ): Promise<void> {
     // The file has the links themselves.
     refuseWhileViewing(session);
-    const text = await this.jobs.csv(session, jobId);
-    void reply
-      .header('content-type', 'text/csv; charset=utf-8')
-      .header('content-disposition', `attachment; filename="reward-links-${jobId}.csv"`)
-      .header('cache-control', 'no-store')
-      .send(text);
+    sendCsv(reply, `reward-links-${jobId}.csv`, await this.jobs.csv(session, jobId));
+  }
+
+  @Get(':jobId/results')
+  @ApiOperation({
+    summary: 'Download what became of the links of a job, without the links',
+    description:
+      'Reference, state, and when the link was opened or cancelled. Nobody can open a gift with this file.',
+  })
+  @ApiProduces('text/csv')
+  @ApiResponse({
+    status: 200,
+    description: 'One line per link',
+    content: {
+      'text/csv': {
+        schema: { type: 'string' },
+        example:
+          'reference,state,opened_at,cancelled_at\r\ncustomer-1007,opened,2026-11-20T16:48:03.120Z,\r\n',
+      },
+    },
+  })
+  @ApiProblems('JOB_NOT_FOUND')
+  async getLinkJobResults(
+    @CurrentSession() session: Session,
+    @Param('jobId') jobId: string,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    sendCsv(reply, `results-${jobId}.csv`, await this.jobs.results(session, jobId));
   }
 
   @Get(':jobId/links')

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { PerkwayError } from '@perkway/client';
+import { PerkwayError, type Perkway } from '@perkway/client';
 import {
   csvCell,
   ApiError,
@@ -356,12 +356,47 @@ export class LinkJobsService {
   }
 
   /**
-   * Streams the links of a job. They are secrets and not stored here: the gift-card service returns each again by its
-   * idempotency key. Fails before the first line if that service is unavailable.
+   * Streams the links of a job as CSV. They are secrets and not stored here: the gift-card service returns each again by
+   * its idempotency key. Fails before the first line if that service is unavailable.
+   * @throws JOB_NOT_FOUND
    */
   async csv(session: Session, id: string): Promise<Readable> {
-    const job = await this.find(session, id);
-    const lines = this.csvLines(session, job);
+    const { request, created_by } = await this.find(session, id);
+    const perkway = this.clients.withKey(session.key, { tries: CSV_ATTEMPTS });
+    const expiry = new Date(request.expires_at * 1000).toISOString();
+    return this.streamCsv(id, ['reference', 'link', 'expiry', 'state'], async (row) => {
+      const [made, { state }] = await Promise.all([
+        makeLink(perkway, created_by, id, request, row),
+        readOutcome(perkway, row),
+      ]);
+      if ('refused' in made)
+        throw new ApiError(
+          'DEPENDENCY_UNAVAILABLE',
+          `The gift-card service rejected a link: ${made.refused}`,
+        );
+      return [row.reference, made.link, expiry, state];
+    });
+  }
+
+  /**
+   * Streams what became of the links of a job as CSV, without the links. Fails like `csv`.
+   * @throws JOB_NOT_FOUND
+   */
+  async results(session: Session, id: string): Promise<Readable> {
+    await this.find(session, id);
+    const perkway = this.clients.withKey(session.key, { tries: CSV_ATTEMPTS });
+    return this.streamCsv(id, ['reference', 'state', 'opened_at', 'cancelled_at'], async (row) => {
+      const { state, revealed_at, cancelled_at } = await readOutcome(perkway, row);
+      return [row.reference, state, revealed_at, cancelled_at];
+    });
+  }
+
+  private async streamCsv(
+    id: string,
+    columns: string[],
+    cellsOf: (row: MadeRow) => Promise<(string | null)[]>,
+  ): Promise<Readable> {
+    const lines = this.csvLines(id, columns, cellsOf);
     const head = await lines.next();
     return Readable.from(
       (async function* () {
@@ -371,32 +406,20 @@ export class LinkJobsService {
     );
   }
 
-  private async *csvLines(session: Session, { id, request, created_by }: LinkJobRow): AsyncGenerator<string> {
-    const perkway = this.clients.withKey(session.key, { tries: CSV_ATTEMPTS });
-    const expiry = new Date(request.expires_at * 1000).toISOString();
-    let text = 'reference,link,expiry,state\r\n';
+  private async *csvLines(
+    id: string,
+    columns: string[],
+    cellsOf: (row: MadeRow) => Promise<(string | null)[]>,
+  ): AsyncGenerator<string> {
+    let text = `${columns.join(',')}\r\n`;
     for (let after = 0; ;) {
-      const rows = await this.dataSource.query<(JobRow & { link_id: string })[]>(
+      const rows = await this.dataSource.query<MadeRow[]>(
         `select row, reference, link_id from link_job_rows where job_id = $1 and link_id is not null and row > $2
          order by row limit ${CSV_ROWS}`,
         [id, after],
       );
-      const links = await mapConcurrently(rows, async (row) => {
-        const [made, { state, cancelled_at }] = await Promise.all([
-          makeLink(perkway, created_by, id, request, row),
-          responseOf('gift', perkway.gift.getIssuedRewardLink({ linkId: row.link_id })),
-        ]);
-        return { ...made, state: cancelled_at ? 'cancelled' : STATES[state] };
-      });
-      for (const [index, { reference }] of rows.entries()) {
-        const made = links[index]!;
-        if ('refused' in made)
-          throw new ApiError(
-            'DEPENDENCY_UNAVAILABLE',
-            `The gift-card service rejected a link: ${made.refused}`,
-          );
-        text += `${[reference ?? '', made.link, expiry, made.state].map(csvCell).join(',')}\r\n`;
-      }
+      for (const cells of await mapConcurrently(rows, cellsOf))
+        text += `${cells.map((cell) => csvCell(cell ?? '')).join(',')}\r\n`;
       yield text;
       text = '';
       if (rows.length < CSV_ROWS) return;
@@ -480,6 +503,14 @@ export class LinkJobsService {
       },
     };
   }
+}
+
+type MadeRow = JobRow & { link_id: string };
+
+/** Reads what became of a link, in the words of the console. */
+async function readOutcome(perkway: Perkway, { link_id: linkId }: MadeRow) {
+  const link = await responseOf('gift', perkway.gift.getIssuedRewardLink({ linkId }));
+  return { ...link, state: link.cancelled_at ? 'cancelled' : STATES[link.state] };
 }
 
 export interface JobKey {

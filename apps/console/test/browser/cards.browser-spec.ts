@@ -63,7 +63,9 @@ it('a support person replaces a lost link once, from two windows, and sees what 
   await stage.goto(other, '/reward-links?reference=order-1007');
   for (const each of [page, other]) {
     await button(each, 'Replace link: order-1007').click();
-    await dialog(each).getByText('order-1007 is cancelled and gets another link').waitFor();
+    await dialog(each)
+      .getByText('the link of order-1007 stops working at once, and a new one worth €')
+      .waitFor();
   }
   expect(await violations(page)).toEqual([]);
   await screenshot(page, 'reward-links-replace');
@@ -179,7 +181,7 @@ it('an operator withdraws a recalled batch, sees its progress and which links ha
   await button(page, 'Review').click();
   const confirm = page.getByRole('alertdialog');
   expect(await confirm.innerText()).toMatch(
-    /batch B-7\. 28 without a link \(€700\), 1 on links that wait \(€25\), 1 opened\. .*Links that wait for these cards stop working at once/s,
+    /Withdraw these cards of Harbour .+, Name of .+ for good\?.+batch B-7\. 28 without a link \(€700\), 1 on links that wait \(€25\), 1 opened\. .*Links that wait for these cards stop working at once/s,
   );
   await screenshot(page, 'pool-withdraw-confirm');
   // Going back keeps what was entered.

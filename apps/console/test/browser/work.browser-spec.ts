@@ -310,6 +310,11 @@ describe('a marketing manager', () => {
       '1',
       '0',
     ]);
+    const results = await downloaded(page, button(page, 'Results as CSV').click());
+    expect(results.find((line) => line.startsWith('customer-8,'))).toMatch(
+      /^customer-8,opened,20[\d-]+T[\d:.]+Z,$/,
+    );
+    expect(results.join()).not.toContain('#');
     await button(page, 'Cancel the rest…').click();
     await page.getByRole('alertdialog').getByText('198 links stop working at once').waitFor();
     await button(page, 'Cancel links').click();

@@ -1001,6 +1001,7 @@ export const texts = {
     approvedNotice: 'Approved. The links are being made.',
     rejectedNotice: 'The job is rejected.',
     csv: 'Links as CSV',
+    resultsCsv: 'Results as CSV',
     stop: 'Stop',
     resume: 'Resume',
     noOption: 'None of your pools has a card left.',
@@ -1120,9 +1121,9 @@ export const texts = {
     replaceOf: (reference: string) => `Replace link: ${reference}`,
     replaceTitle: 'Replace this link?',
     replaceText: (value: string, reference: string) =>
-      `For a recipient whose card does not work: ${reference} gets another link over ${value}. The card that was opened stays with the recipient.`,
+      `For a recipient whose card does not work: ${reference} gets another link worth ${value}. The card that was opened stays with the recipient.`,
     replaceLostText: (value: string, reference: string) =>
-      `For a link that was lost: ${reference} is cancelled and gets another link over ${value}. The old one stops working at once.`,
+      `For a link that was lost: the link of ${reference} stops working at once, and a new one worth ${value} is made.`,
     reasonHint: 'Stored with the new link.',
     replaced: 'Replaced',
     replacedTitle: 'The new link is ready',
@@ -1719,7 +1720,7 @@ export const texts = {
     ofSomeCodes: (count: string) => `a list of ${count} codes`,
     ofDay: (day: string) => `valid until before ${day}`,
     of: (selection: string, when: string) => `Cards: ${selection}. Started ${when}.`,
-    confirmTitle: 'Withdraw these cards for good?',
+    confirmTitle: (of: string) => `Withdraw these cards of ${of} for good?`,
     confirmText: (
       selection: string,
       reserved: 'keep' | 'cancel',

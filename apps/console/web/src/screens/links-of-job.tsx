@@ -1,13 +1,15 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { sendRequest } from '../api/http';
+import { download, sendRequest } from '../api/http';
 import { JOBS_KEY, linksOfJob } from '../api/link-jobs';
 import { refreshGiftCards } from '../api/stock';
 import type { CancelledLinks, LinkJob, LinkStates } from '../api/types';
 import { formatMoney, formatNumber, formatShare } from '../format';
 import { Confirm } from '../parts/dialog';
+import { Icon } from '../parts/icon';
 import { Loaded } from '../parts/loaded';
 import { useNotices } from '../parts/notices';
+import { slugOf } from '../slug';
 import { texts } from '../texts';
 
 const t = texts.giftCards;
@@ -16,7 +18,7 @@ const STATES = Object.keys(t.linkStates) as (keyof LinkStates)[];
 /** Shows what became of the links of a job, once it is asked for, and cancels those that nobody has opened. */
 export function LinksOfJob({ job }: { job: LinkJob }) {
   const client = useQueryClient();
-  const { say } = useNotices();
+  const { say, attempt } = useNotices();
   const [isOpen, setOpen] = useState(false);
   const [isCancelling, setCancelling] = useState(false);
   const path = `/api/link-jobs/${job.id}`;
@@ -60,11 +62,22 @@ export function LinksOfJob({ job }: { job: LinkJob }) {
               </dl>
             )}
           </Loaded>
-          {waiting > 0 && (
-            <button type="button" className="button danger small" onClick={() => setCancelling(true)}>
-              {t.cancelRest}
+          <div className="actions">
+            <button
+              type="button"
+              className="button small"
+              onClick={() =>
+                void attempt(download(`${path}/results`, `${slugOf(job.name ?? '') || 'links'}-results.csv`))
+              }
+            >
+              <Icon name="download" /> {t.resultsCsv}
             </button>
-          )}
+            {waiting > 0 && (
+              <button type="button" className="button danger small" onClick={() => setCancelling(true)}>
+                {t.cancelRest}
+              </button>
+            )}
+          </div>
           <p className="hint">{t.becameNote}</p>
         </div>
       )}

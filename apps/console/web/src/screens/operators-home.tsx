@@ -161,30 +161,6 @@ export default function OperatorsHome() {
           {alarms.length === 0 ? <p className="headline">{t.quiet}</p> : <Alarms of={alarms} />}
         </div>
       )}
-      <Loaded query={home} lines={8}>
-        {({ from, to, day_to }) => (
-          <Card
-            id="traffic"
-            className="dense"
-            title={t.traffic}
-            note={t.trafficNote(
-              formatMoment(from),
-              formatMoment(Date.parse(to) - WEEK_MS),
-              formatMoment(day_to),
-              formatNumber(BUSY),
-            )}
-          >
-            <Loaded query={accounts} lines={6}>
-              {() => (
-                <div className="stack">
-                  <p className="hint">{texts.shown(traffic!.length, false, ACCOUNTS.counted)}</p>
-                  <Traffic rows={traffic!} />
-                </div>
-              )}
-            </Loaded>
-          </Card>
-        )}
-      </Loaded>
       <Card id="low-stock" title={t.lowStock} note={t.lowStockNote}>
         <Loaded query={stock}>
           {(cards) => (
@@ -219,6 +195,30 @@ export default function OperatorsHome() {
           {(list) => <NearlyUsedLimits limits={list} nameOf={nameOf} />}
         </Loaded>
       </Card>
+      <Loaded query={home} lines={8}>
+        {({ from, to, day_to }) => (
+          <Card
+            id="traffic"
+            className="dense"
+            title={t.traffic}
+            note={t.trafficNote(
+              formatMoment(from),
+              formatMoment(Date.parse(to) - WEEK_MS),
+              formatMoment(day_to),
+              formatNumber(BUSY),
+            )}
+          >
+            <Loaded query={accounts} lines={6}>
+              {() => (
+                <div className="stack">
+                  <p className="hint">{texts.shown(traffic!.length, false, ACCOUNTS.counted)}</p>
+                  <Traffic rows={traffic!} />
+                </div>
+              )}
+            </Loaded>
+          </Card>
+        )}
+      </Loaded>
     </Screen>
   );
 }

@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useNavigate, useParams } from 'react-router';
-import { POOLS } from '../api/managed';
+import { Link, useNavigate, useParams } from 'react-router';
+import { ACCOUNTS, pathOf, POOLS } from '../api/managed';
 import { responseOf } from '../api/perkway';
 import type { CodeFormat, Product, PutPool, StoredPool } from '../api/types';
 import { formatMoney, formatNumber } from '../format';
-import { AccountField } from '../parts/account-field';
+import { AccountField, useAccountName } from '../parts/account-field';
 import { CopyButton } from '../parts/copy-button';
 import { SelectField, TextArea, TextField } from '../parts/fields';
 import { rateOf, useStock } from '../api/stock';
@@ -57,12 +57,20 @@ function Pool({ id }: { id: string | null }) {
   const [name, setName] = useState('');
   const [isMissing, setMissing] = useState(false);
   const isStored = id !== null && !isMissing;
+  const owner = usePool(id, isStored).data?.owner;
+  const account = useAccountName(owner ?? '');
+  const title = id ? name || t.of(id.slice(0, 8)) : t.create;
   return (
     <Screen
-      title={id ? name || t.of(id.slice(0, 8)) : t.create}
+      title={title}
       intro={
         id && (
           <>
+            {owner && (
+              <>
+                <Link to={pathOf(ACCOUNTS, owner)}>{account}</Link> ·{' '}
+              </>
+            )}
             <code>{id}</code> <CopyButton text={id} of={t.id} />
           </>
         )
@@ -73,7 +81,7 @@ function Pool({ id }: { id: string | null }) {
         <>
           <Stock poolId={id} />
           <CardLoads poolId={id} />
-          <Withdrawals poolId={id} />
+          <Withdrawals poolId={id} of={`${title}, ${account}`} />
         </>
       )}
       <ResourceEditor<StoredPool, Draft, PutPool>
@@ -174,11 +182,11 @@ function Pool({ id }: { id: string | null }) {
   );
 }
 
+const usePool = (poolId: string | null, enabled = true) =>
+  useQuery({ queryKey: ['stock', poolId], enabled, queryFn: () => responseOf(POOLS.read(poolId!)) });
+
 function Stock({ poolId }: { poolId: string }) {
-  const pool = useQuery({
-    queryKey: ['stock', poolId],
-    queryFn: () => responseOf(POOLS.read(poolId)),
-  });
+  const pool = usePool(poolId);
   const rates = useStock(poolId);
   const g = texts.giftCards;
   return (

@@ -23,7 +23,7 @@ type Selector = keyof typeof t.selectors;
 type Reserved = Withdrawal['reserved'];
 
 /** Withdraws cards of a pool, and shows the progress of its withdrawals. */
-export function Withdrawals({ poolId }: { poolId: string }) {
+export function Withdrawals({ poolId, of }: { poolId: string; of: string }) {
   const client = useQueryClient();
   const [isOpen, setOpen] = useState(false);
   const key = ['withdrawals', poolId];
@@ -65,6 +65,7 @@ export function Withdrawals({ poolId }: { poolId: string }) {
       {isOpen && (
         <WithdrawForm
           poolId={poolId}
+          of={of}
           onClose={() => setOpen(false)}
           onBegun={() => client.invalidateQueries({ queryKey: key })}
         />
@@ -135,11 +136,13 @@ function worthOf(found: WithdrawalCheck | null) {
 
 interface FormProps {
   poolId: string;
+  /** The pool and its account, in words. */
+  of: string;
   onClose: () => void;
   onBegun: () => Promise<unknown>;
 }
 
-function WithdrawForm({ poolId, onClose, onBegun }: FormProps) {
+function WithdrawForm({ poolId, of, onClose, onBegun }: FormProps) {
   const loads = useQuery({
     queryKey: ['card-loads', poolId],
     queryFn: ({ signal }) => responseOf(perkway.gift.getGiftCardLoads({ poolId }, { signal })),
@@ -238,7 +241,7 @@ function WithdrawForm({ poolId, onClose, onBegun }: FormProps) {
         <ReasonField hint={t.reasonHint} value={reason} onValue={setReason} />
       </DialogForm>
       <Confirm
-        title={t.confirmTitle}
+        title={t.confirmTitle(of)}
         text={checked && t.confirmText(selection, reserved, checked.found, worthOf(checked.found))}
         action={t.withdraw}
         isOpen={checked !== null}

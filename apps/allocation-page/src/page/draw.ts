@@ -1,4 +1,4 @@
-import { one } from './view.js';
+import { dialog, one } from './view.js';
 
 type Modules = boolean[][];
 /** The functions of drawing.ts, which is loaded when the first code is drawn. */
@@ -20,7 +20,6 @@ export interface Picture {
 /** The code currently drawn, which the saved picture includes. */
 export let drawn: Picture | null = null;
 
-const dialog = one<HTMLDialogElement>('dialog');
 /** Browsers before 2022 may lack dialogs, and get no button. */
 const enlargeButton = one('[data-enlarge]');
 

@@ -146,7 +146,7 @@ function savePicture(): void {
     { text: formatCountry(locale, link.country), size: 34, color: muted },
     ...(text('.host') ? [{ text: text('.host'), size: 34, color: muted }] : []),
     ...(link.card.valid_until
-      ? [{ text: `${text('[data-valid] dt')} ${text('[data-valid] dd')}`, size: 34, color: muted }]
+      ? [{ text: `${text('[data-valid] dt')}: ${text('[data-valid] dd')}`, size: 34, color: muted }]
       : []),
   ];
   save(paint(lines, getComputedStyle(one('.face')).backgroundColor), 'gift-card.png');

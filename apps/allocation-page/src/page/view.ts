@@ -21,6 +21,7 @@ export const one = <E extends HTMLElement>(selector: string): E => document.quer
 
 const main = one('main');
 const status = one('[data-status]');
+export const dialog = one<HTMLDialogElement>('dialog');
 
 /** The states that show the card; the others show a picture in its place. */
 const WITH_CARD: State[] = ['loading', 'reserved', 'revealing', 'revealed'];
@@ -30,6 +31,8 @@ export function show(state: State): void {
   main.setAttribute('data-state', state);
   if (WITH_CARD.indexOf(state) < 0) main.setAttribute('data-blank', '');
   else main.removeAttribute('data-blank');
+  // The large code is that of the state before.
+  if (dialog.open) dialog.close();
   for (const element of all('[data-when]'))
     element.hidden = element.getAttribute('data-when')!.split(' ').indexOf(state) < 0;
 }

@@ -47,7 +47,7 @@ export const de: Texts = {
     how: 'So lösen Sie die Karte ein',
     ofIssuer: 'Hinweise des Anbieters',
     howShop:
-      'Gehen Sie zu {shop} und geben Sie dort den Kartencode ein, und die PIN, wenn danach gefragt wird.',
+      'Gehen Sie zu {shop} und geben Sie dort den Kartencode ein und, falls danach gefragt wird, auch die PIN.',
     askWhere:
       'In der Nachricht mit dem Link steht, wer ihn geschickt hat. Fragen Sie dort nach, wo Sie die Karte einlösen können.',
     askWhereBrand: 'Fragen Sie bei {brand} nach, wo Sie die Karte einlösen können.',
@@ -128,7 +128,7 @@ export const de: Texts = {
       'Das sieht nicht nach einem Geschenklink aus. Bitte kopieren Sie ihn noch einmal aus Ihrer Nachricht.',
   },
   delivered: {
-    text: 'Perkway stellt Geschenkkarten im Auftrag von Unternehmen zu. Wenden Sie sich im Zweifel über die Website des Unternehmens an den Absender des Links.',
+    text: 'Perkway stellt Geschenkkarten im Auftrag von Unternehmen zu. Fragen Sie im Zweifel bei dem Unternehmen nach, das Ihnen den Link geschickt hat, und zwar über dessen eigene Website.',
     textBrand: 'Perkway stellt Geschenkkarten im Auftrag von {brand} zu.',
   },
   footer: 'Auf dieser Seite müssen Sie sich nie anmelden und nie etwas bezahlen.',

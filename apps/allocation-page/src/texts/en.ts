@@ -54,7 +54,7 @@ export const en: Texts = {
     print: 'Print',
     save: 'Save as picture',
     saved: 'The picture has been saved',
-    validUntil: 'Expiry date',
+    validUntil: 'Card expires on',
     noLastDay: 'Not stated',
     firstOpened: 'First opened on',
     notYou:
@@ -69,7 +69,7 @@ export const en: Texts = {
   },
   expired: {
     heading: 'This link has expired',
-    when: 'The card was not opened by {date}.',
+    when: 'The card had to be opened by {date}.',
     next: 'Its value was not spent: the card went back to the sender. Please ask them for a new link.',
     nextBrand: 'Its value was not spent: the card went back to {brand}. Please ask {brand} for a new link.',
   },

@@ -113,7 +113,7 @@ export const es: Texts = {
   },
   busy: {
     heading: 'Demasiados intentos',
-    text: 'Se han probado muchos enlaces erróneos desde su red, quizá por otra persona. Su tarjeta regalo está a salvo. Espere un minuto e inténtelo de nuevo.',
+    text: 'Se han probado muchos enlaces erróneos desde su red; quizá lo haya hecho otra persona. Su tarjeta regalo está a salvo. Espere un minuto e inténtelo de nuevo.',
   },
   paste: {
     label: 'Su enlace de regalo',
@@ -121,7 +121,7 @@ export const es: Texts = {
     wrong: 'Esto no parece un enlace de regalo. Cópielo otra vez de su mensaje, por favor.',
   },
   delivered: {
-    text: 'Perkway envía tarjetas regalo en nombre de empresas. Si tiene dudas, contacte con la empresa que le envió el enlace a través de su propio sitio web.',
+    text: 'Perkway envía tarjetas regalo en nombre de empresas. Si tiene dudas, contacte, a través de su sitio web, con la empresa que le envió el enlace.',
     textBrand: 'Perkway envía tarjetas regalo en nombre de {brand}.',
   },
   footer: 'Esta página nunca le pide que inicie sesión ni que pague.',

@@ -223,9 +223,20 @@ describe('the product of the card', () => {
     const close = page.getByRole('button', { name: 'Close' });
     expect(large.y + large.height).toBeLessThanOrEqual((await close.boundingBox())!.y);
     expect(await violations(page)).toEqual([]);
+    expect(await page.locator('dialog').isVisible()).toBe(true);
     await screenshot(page, `enlarged-${format}-${width}`);
     await close.click();
-    expect(await page.locator('[data-large]').isVisible()).toBe(false);
+    expect(await page.locator('dialog').isVisible()).toBe(false);
+    await page.close();
+  });
+
+  it('is not shown large any more when another link is opened', async () => {
+    const page = await revealed({});
+    await page.getByRole('button', { name: 'Enlarge for the checkout' }).click();
+    const hash = new URL(stage.linkTo(stage.gifts.addLink({}, null, PRODUCT))).hash;
+    await page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
+    await untilState(page, 'reserved');
+    expect(await page.locator('dialog').isVisible()).toBe(false);
     await page.close();
   });
 

@@ -135,7 +135,7 @@ const STATES: Record<
       /^Here is your €25 gift card$/m,
       new RegExp(CARD.code),
       new RegExp(`PIN\\s+${CARD.pin}`),
-      /^Expiry date\s+Not stated$/m,
+      /^Card expires on\s+Not stated$/m,
       /^Keep this link$/m,
       /^Reference for support\s+[0-9a-f]{8}$/m,
     ],
@@ -183,7 +183,7 @@ const STATES: Record<
       /^Sie haben eine Geschenkkarte über CHF 25$/m,
       /^Land\s+Schweiz$/m,
       /bis Sie die Karte öffnen/,
-      /^Perkway stellt Geschenkkarten im Auftrag von Harbour Bank zu\. Diese Seite fragt Sie nie/m,
+      /^Perkway stellt Geschenkkarten im Auftrag von Harbour Bank zu\. Auf dieser Seite müssen Sie sich nie anmelden/m,
     ],
   },
   'revealed-product-qr': {

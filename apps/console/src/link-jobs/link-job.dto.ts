@@ -108,7 +108,7 @@ export class CheckReferencesDto {
 export class LinkedReferencesDto {
   @ApiProperty({
     type: 'integer',
-    description: 'References that a job gave a link, or will give one',
+    description: 'References for which a job has created a link, or can still create one',
     example: 12,
   })
   count: number;

@@ -71,7 +71,7 @@ export class LinkJobsController {
   @ApiOperation({
     summary: 'Count the references that already have a link',
     description:
-      'Only links of jobs of the account count, whatever became of them, also those that a running or waiting job has not created yet.',
+      'Only links of jobs of the account count, whatever became of them, also those that a job can still create.',
   })
   @ApiResponse({ status: 200, description: 'The count', type: LinkedReferencesDto })
   checkReferences(

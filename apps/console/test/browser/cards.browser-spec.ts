@@ -181,7 +181,7 @@ it('an operator withdraws a recalled batch, sees its progress and which links ha
   await button(page, 'Review').click();
   const confirm = page.getByRole('alertdialog');
   expect(await confirm.innerText()).toMatch(
-    /Withdraw these cards of Harbour .+, Name of .+ for good\?.+batch B-7\. 28 without a link \(€700\), 1 on links that wait \(€25\), 1 opened\. .*Links that wait for these cards stop working at once/s,
+    /Withdraw these cards of Harbour .+ \(Name of .+\) for good\?.+batch B-7\. 28 without a link \(€700\), 1 on links that wait \(€25\), 1 opened\. .*Links that wait for these cards stop working at once/s,
   );
   await screenshot(page, 'pool-withdraw-confirm');
   // Going back keeps what was entered.

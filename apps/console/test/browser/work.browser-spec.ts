@@ -266,7 +266,7 @@ describe('a marketing manager', () => {
       .fill('customer-1\ncustomer-1\ncustomer-2\nsomebody-new');
     await button(page, 'Continue').click();
     await dialog(page).getByText('1 line repeats a reference of the list.').waitFor();
-    await dialog(page).getByText('2 references already got a link from a job, or will.').waitFor();
+    await dialog(page).getByText('2 references already got a link from a job, or will get one.').waitFor();
     await screenshot(page, 'gift-cards-linked');
     await page.keyboard.press('Escape');
     await page.getByRole('link', { name: 'Campaigns', exact: true }).click();

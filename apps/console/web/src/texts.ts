@@ -63,7 +63,7 @@ export const texts = {
   asTable: 'Show as a table',
   scrollTable: 'Scroll sideways to see all columns.',
   downloadCsv: 'Download CSV',
-  longerBefore: 'The month before has more days. Its last ones are only in the totals.',
+  longerBefore: 'The month before has more days. The extra days count only in the totals.',
   csvTemplate: 'CSV template',
   nothingFound: 'Nothing found',
   nothingYet: 'Nothing here yet',
@@ -925,7 +925,7 @@ export const texts = {
     checkRepeated: (count: string, isOne: boolean) =>
       `${count} ${isOne ? 'line repeats' : 'lines repeat'} a reference of the list. Each line gets a link of its own.`,
     checkLinked: (count: string, isOne: boolean, latest: string) =>
-      `${count} ${isOne ? 'reference' : 'references'} already got a link from a job, or will. The latest job is of ${latest}. ${isOne ? 'It gets' : 'They get'} another one.`,
+      `${count} ${isOne ? 'reference' : 'references'} already got a link from a job, or will get one. The latest job was created on ${latest}. ${isOne ? 'It gets' : 'They get'} another one.`,
     checkFailed: 'Could not check whether these references already have a link.',
     checkNoReferences: 'They have no references, so nobody can tell who got which link.',
     back: 'Back',

@@ -5,7 +5,7 @@ import { DataSource } from 'typeorm';
 
 /**
  * A counter includes links that ended unrevealed since it was settled. So it finds candidates, and their usage decides.
- * Values without a counter have made no link since the limit was created or counts otherwise.
+ * Values without a counter have made no link since the limit was created or its counting rule changed.
  */
 const NEARLY_USED = `
   with candidates as (

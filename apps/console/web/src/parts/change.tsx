@@ -14,13 +14,12 @@ interface Props {
   children: ReactNode;
 }
 
-/** Colors the change of a count per day, unless chance could explain it. */
+/** Colors the change of a count, unless chance or the lengths of the periods could explain it. */
 export function Change({ count, before, isGood, periods, children }: Props) {
   const ratio = periods ? daysIn(periods[0]).length / daysIn(periods[1]).length : 1;
-  const color = count > ratio * before ? 'change-up' : 'change-down';
-  return (
-    <span className={isGood && isClearChange(count, before, ratio) ? color : undefined}>{children}</span>
-  );
+  const isMore = count > before;
+  const isColored = isGood && isClearChange(count, before, ratio) && isMore === count > ratio * before;
+  return <span className={isColored ? (isMore ? 'change-up' : 'change-down') : undefined}>{children}</span>;
 }
 
 /** The share by which a count changed, to sort by. A count that was 0 before comes after all others. */

@@ -18,11 +18,16 @@ import { texts } from '../texts';
 
 const t = texts.giftCards;
 const MOST = 10_000;
+const CHECK_MS = 15_000;
 const TEMPLATE_ROWS = [['customer-1007'], ['customer-1008']];
 
 /** Counts references that would get a second link. Null if that cannot be said: the person decides without it. */
 const checkReferences = (references: string[]): Promise<LinkedReferences | null> =>
-  sendRequest<LinkedReferences>('/api/link-jobs/check', { method: 'POST', body: { references } }).then(
+  sendRequest<LinkedReferences>('/api/link-jobs/check', {
+    method: 'POST',
+    body: { references },
+    timeoutMs: CHECK_MS,
+  }).then(
     ({ body }) => body,
     () => null,
   );
@@ -81,8 +86,11 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
     if (kind === 'many' && !(wanted >= 1)) throw new Error(t.needOne);
     if (kind === 'many' && wanted > MOST) throw new Error(t.tooMany);
     if (kind === 'many' && !isChecking) {
+      const checked = attempt.current;
       setLinked(by === 'list' ? await checkReferences(distinct) : null);
-      return setChecking(true);
+      // Not if the form was changed meanwhile.
+      if (checked === attempt.current) setChecking(true);
+      return;
     }
     const expires = dayOf(until);
     expires.setHours(23, 59, 59, 0);

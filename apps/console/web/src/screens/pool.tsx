@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Link, useNavigate, useParams } from 'react-router';
-import { ACCOUNTS, pathOf, POOLS } from '../api/managed';
+import { useNavigate, useParams } from 'react-router';
+import { POOLS } from '../api/managed';
 import { responseOf } from '../api/perkway';
 import type { CodeFormat, Product, PutPool, StoredPool } from '../api/types';
 import { formatMoney, formatNumber } from '../format';
-import { AccountField, useAccountName } from '../parts/account-field';
+import { AccountField, AccountLink, useAccountName } from '../parts/account-field';
 import { CopyButton } from '../parts/copy-button';
 import { SelectField, TextArea, TextField } from '../parts/fields';
 import { rateOf, useStock } from '../api/stock';
@@ -68,7 +68,7 @@ function Pool({ id }: { id: string | null }) {
           <>
             {owner && (
               <>
-                <Link to={pathOf(ACCOUNTS, owner)}>{account}</Link> ·{' '}
+                <AccountLink id={owner} /> ·{' '}
               </>
             )}
             <code>{id}</code> <CopyButton text={id} of={t.id} />
@@ -81,7 +81,7 @@ function Pool({ id }: { id: string | null }) {
         <>
           <Stock poolId={id} />
           <CardLoads poolId={id} />
-          <Withdrawals poolId={id} of={`${title}, ${account}`} />
+          <Withdrawals poolId={id} of={owner ? `${title} (${account})` : title} />
         </>
       )}
       <ResourceEditor<StoredPool, Draft, PutPool>

@@ -512,12 +512,12 @@ export interface CardStock extends StockRate {
   country: string;
 }
 
-/** What a limit may count for to be listed when it is nearly used up. Recipients usually use up limits of their own. */
+/** Limits per journey or reference are not listed when they are nearly used up: recipients usually use them up. */
 export const LISTED_LIMITS_PER = ['account', 'pool_id', 'campaign_id', 'created_by', 'key_id'] as const;
 
 /**
- * Lists the limits of which at least 80 % is used in the current period, the most used first, up to 200. Limits per
- * journey or reference are left out.
+ * Lists the limits of `LISTED_LIMITS_PER` of which at least 80 % is used in the current period, the most used first, up
+ * to 200.
  */
 export const LIST_NEARLY_USED_LIMITS: RpcContract<object, { limits: NearlyUsedLimit[] }> = {
   subject: 'gift-cards.limits.nearly-used',
@@ -529,7 +529,7 @@ export interface NearlyUsedLimit {
   id: string;
   account: string;
   per: (typeof LISTED_LIMITS_PER)[number];
-  /** The account, pool, campaign, key or creator that has used the limit. */
+  /** The account, pool, campaign, creator or key whose links count. */
   value: string;
   /** The name of the product if the value is a pool that has one. */
   product: string | null;

@@ -1,4 +1,4 @@
-import { dialog, one } from './view.js';
+import { all, dialog, one } from './view.js';
 
 type Modules = boolean[][];
 /** The functions of drawing.ts, which is loaded when the first code is drawn. */
@@ -59,7 +59,7 @@ function show(picture: Picture): void {
   for (const [x, y, w] of rectangles(picture)) line += `M${x} ${y}h${w}v${isBar ? height : 1}h-${w}z`;
   path.setAttribute('d', line);
   svg.appendChild(path);
-  while (box.firstChild) box.removeChild(box.firstChild);
+  box.textContent = '';
   box.appendChild(svg);
   box.hidden = false;
   enlargeButton.hidden = !dialog.showModal;
@@ -68,7 +68,7 @@ function show(picture: Picture): void {
 
 /** Makes each module a whole number of pixels wide, because scanners misread bars of uneven width. */
 function fit(): void {
-  for (const svg of document.querySelectorAll<SVGSVGElement>('[data-draw] svg, [open] svg')) {
+  for (const svg of all<SVGSVGElement>('[data-draw] svg, [open] svg')) {
     svg.style.width = '';
     const width = svg.viewBox.baseVal.width;
     // Not of the bounding box, because a large barcode is turned on a phone.
@@ -83,7 +83,7 @@ addEventListener('resize', fit);
 function enlarge(): void {
   const large = one('[data-large]');
   large.textContent = '';
-  large.appendChild(document.querySelector('[data-draw] svg')!.cloneNode(true));
+  large.appendChild(one('[data-draw] svg').cloneNode(true));
   dialog.showModal();
   fit();
 }

@@ -15,8 +15,8 @@ export type State =
   | 'unreachable'
   | 'busy';
 
-export const all = (selector: string): HTMLElement[] =>
-  Array.prototype.slice.call(document.querySelectorAll<HTMLElement>(selector));
+export const all = <E extends Element = HTMLElement>(selector: string): E[] =>
+  Array.prototype.slice.call(document.querySelectorAll<E>(selector));
 export const one = <E extends HTMLElement>(selector: string): E => document.querySelector<E>(selector)!;
 
 const main = one('main');

@@ -1,4 +1,16 @@
-import { Body, Controller, Get, Header, Headers, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
+import {
+  applyDecorators,
+  Body,
+  Controller,
+  Get,
+  Header,
+  Headers,
+  HttpCode,
+  Param,
+  Post,
+  Query,
+  Res,
+} from '@nestjs/common';
 import { ApiHeader, ApiOperation, ApiProduces, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { ApiPage, ApiProblems, type ListQuery, type Page } from '@perkway/platform';
 import type { FastifyReply } from 'fastify';
@@ -26,6 +38,17 @@ const DECISION_PROBLEMS = [
   'NOT_AWAITING_APPROVAL',
   'APPROVAL_LAPSED',
 ] as const;
+
+/** Documents a CSV file with a line per link of a job. */
+const ApiCsvOfLinks = (example: string) =>
+  applyDecorators(
+    ApiProduces('text/csv'),
+    ApiResponse({
+      status: 200,
+      description: 'One line per link',
+      content: { 'text/csv': { schema: { type: 'string' }, example } },
+    }),
+  );
 
 function sendCsv(reply: FastifyReply, name: string, text: Readable): void {
   void reply
@@ -104,18 +127,9 @@ export class LinkJobsController {
     description:
       'To merge into a mailing: reference, link, expiry, and the present state (`waiting`, `opened`, `cancelled` or `expired`). Anyone with this file can open the gifts.',
   })
-  @ApiProduces('text/csv')
-  @ApiResponse({
-    status: 200,
-    description: 'One line per link',
-    content: {
-      'text/csv': {
-        schema: { type: 'string' },
-        example:
-          'reference,link,expiry,state\r\ncustomer-1007,https://rewards.perkway.example/#AQJrMVsi-example,2030-01-01T00:00:00.000Z,waiting\r\n',
-      },
-    },
-  })
+  @ApiCsvOfLinks(
+    'reference,link,expiry,state\r\ncustomer-1007,https://rewards.perkway.example/#AQJrMVsi-example,2030-01-01T00:00:00.000Z,waiting\r\n',
+  )
   @ApiProblems('JOB_NOT_FOUND')
   async getLinkJobCsv(
     @CurrentSession() session: Session,
@@ -133,18 +147,9 @@ export class LinkJobsController {
     description:
       'Reference, state, and when the link was opened or cancelled. Nobody can open a gift with this file.',
   })
-  @ApiProduces('text/csv')
-  @ApiResponse({
-    status: 200,
-    description: 'One line per link',
-    content: {
-      'text/csv': {
-        schema: { type: 'string' },
-        example:
-          'reference,state,opened_at,cancelled_at\r\ncustomer-1007,opened,2026-11-20T16:48:03.120Z,\r\n',
-      },
-    },
-  })
+  @ApiCsvOfLinks(
+    'reference,state,opened_at,cancelled_at\r\ncustomer-1007,opened,2026-11-20T16:48:03.120Z,\r\n',
+  )
   @ApiProblems('JOB_NOT_FOUND')
   async getLinkJobResults(
     @CurrentSession() session: Session,

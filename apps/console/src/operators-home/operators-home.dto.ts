@@ -112,7 +112,8 @@ export class NearlyUsedLimitDto {
   @ApiProperty({ enum: LISTED_LIMITS_PER, example: 'campaign_id' })
   per: NearlyUsedLimit['per'];
   @ApiProperty({
-    description: 'What has used the limit, of the kind `per`',
+    description:
+      'The account, pool, campaign, creator or key whose links count; `per` says which of these it is',
     example: 'ostervale-spring-travel',
   })
   value: string;

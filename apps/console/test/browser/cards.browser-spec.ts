@@ -64,7 +64,7 @@ it('a support person replaces a lost link once, from two windows, and sees what 
   for (const each of [page, other]) {
     await button(each, 'Replace link: order-1007').click();
     await dialog(each)
-      .getByText('the link of order-1007 stops working at once, and a new one worth €')
+      .getByText('The lost link of order-1007 stops working at once, and a new one worth €')
       .waitFor();
   }
   expect(await violations(page)).toEqual([]);
@@ -113,7 +113,7 @@ it('a support person replaces a lost link once, from two windows, and sees what 
   // What the drawer is for stands out, not the button that closes it.
   expect(await dialog(page).locator('.button.main').allInnerTexts()).toEqual(['Replace']);
   await dialog(page).getByRole('button', { name: 'Replace link: order-1007' }).click();
-  await page.getByText('For a recipient whose card does not work').waitFor();
+  await page.getByText('If the card does not work: order-1007 gets another link worth €').waitFor();
   const form = page.getByRole('dialog', { name: 'Replace this link?' });
   await form.getByLabel('Reason').fill('The till rejected the code');
   await form.getByRole('button', { name: 'Replace link' }).click();

@@ -1121,9 +1121,9 @@ export const texts = {
     replaceOf: (reference: string) => `Replace link: ${reference}`,
     replaceTitle: 'Replace this link?',
     replaceText: (value: string, reference: string) =>
-      `For a recipient whose card does not work: ${reference} gets another link worth ${value}. The card that was opened stays with the recipient.`,
+      `If the card does not work: ${reference} gets another link worth ${value}. The card that was opened stays with the recipient.`,
     replaceLostText: (value: string, reference: string) =>
-      `For a link that was lost: the link of ${reference} stops working at once, and a new one worth ${value} is made.`,
+      `The lost link of ${reference} stops working at once, and a new one worth ${value} replaces it.`,
     reasonHint: 'Stored with the new link.',
     replaced: 'Replaced',
     replacedTitle: 'The new link is ready',
@@ -1376,10 +1376,7 @@ export const texts = {
     limitsNote:
       'Limits of which at least 80% is used in the current period. Limits per journey or reference are not listed. When a limit is used up, no more links are made under it.',
     noLimits: 'No limit is nearly used up.',
-    limit: 'Limit',
     countedFor: 'Counted for',
-    used: 'Used',
-    resets: 'Resets',
     job: 'Link job',
     jobStates: { failed: 'Failed', awaiting_approval: 'Waits for approval' },
     links: 'Links',

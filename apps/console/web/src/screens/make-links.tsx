@@ -74,7 +74,6 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
     .split('\n')
     .map((line) => line.trim())
     .filter(Boolean);
-  const distinct = [...new Set(references)];
   const wanted = by === 'list' ? references.length : Number(count);
   const chosen = options.find(({ value }) => value === card);
   const hasReferences = kind === 'one' ? reference.trim() !== '' : by === 'list';
@@ -87,7 +86,7 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
     if (kind === 'many' && wanted > MOST) throw new Error(t.tooMany);
     if (kind === 'many' && !isChecking) {
       const checked = attempt.current;
-      setLinked(by === 'list' ? await checkReferences(distinct) : null);
+      setLinked(by === 'list' ? await checkReferences(references) : null);
       // Not if the form was changed meanwhile.
       if (checked === attempt.current) setChecking(true);
       return;
@@ -139,7 +138,7 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
 
   if (isChecking && chosen) {
     const { denomination, currency } = chosen.entry;
-    const repeated = references.length - distinct.length;
+    const repeated = references.length - new Set(references).size;
     const campaignName = campaigns.data?.find(({ id }) => id === campaign)?.name;
     return (
       <DialogForm

@@ -234,20 +234,19 @@ function CountedFor({ per, value, product }: NearlyUsedLimit) {
   );
 }
 
-const NearlyUsedLimits = ({
-  limits,
-  nameOf,
-}: {
+interface NearlyUsedLimitsProps {
   limits: NearlyUsedLimit[];
   nameOf: (account: string) => string;
-}) => (
+}
+
+const NearlyUsedLimits = ({ limits, nameOf }: NearlyUsedLimitsProps) => (
   <Table
     caption={t.limits}
     rows={limits}
     keyOf={({ id, value }) => `${id} ${value}`}
     columns={[
       {
-        name: t.limit,
+        name: texts.limits.limit,
         isHead: true,
         cell: ({ id, account_id }) => (
           <>
@@ -261,9 +260,9 @@ const NearlyUsedLimits = ({
         name: t.countedFor,
         cell: (limit) => <CountedFor {...limit} />,
       },
-      { name: t.used, isNumber: true, cell: (limit) => usedOf(limit) },
+      { name: texts.limits.used, isNumber: true, cell: (limit) => usedOf(limit) },
       {
-        name: t.resets,
+        name: texts.limits.resets,
         cell: ({ resets_at }) => (resets_at === null ? texts.limits.never : formatMoment(resets_at)),
       },
     ]}

@@ -50,17 +50,20 @@ const documents = () =>
     host: host as keyof typeof OPERATIONS,
     paths: (jest.requireActual(join(ROOT, `dist/openapi/${app}.json`)) as { paths: object }).paths,
   }));
-const run = (...args: string[]) =>
-  execFileSync(process.execPath, args, { cwd: ROOT, stdio: 'pipe' }).toString();
+/** With a timeout, because a blocked event loop stops Jest's own. */
+const runIn = (cwd: string, command: string, ...args: string[]) =>
+  execFileSync(command, args, {
+    cwd,
+    env: { ...process.env, NX_DAEMON: 'false' },
+    stdio: 'pipe',
+    timeout: 120_000,
+    killSignal: 'SIGKILL',
+  }).toString();
+const run = (...args: string[]) => runIn(ROOT, process.execPath, ...args);
 
 // Because dist may be older than the sources.
 beforeAll(() => {
-  const env = { ...process.env, NX_DAEMON: 'false' };
-  execFileSync('npx', ['nx', 'run-many', '-t', 'types', '-p', 'client,console'], {
-    cwd: ROOT,
-    env,
-    stdio: 'pipe',
-  });
+  runIn(ROOT, 'npx', 'nx', 'run-many', '-t', 'types', '-p', 'client,console');
 }, 240_000);
 
 describe('the operations of the client', () => {
@@ -185,8 +188,7 @@ describe('the package of the client', () => {
   );
 
   it('cannot be packed from the sources', () => {
-    const packed = () =>
-      execFileSync('npm', ['pack', '--dry-run'], { cwd: join(__dirname, '..'), stdio: 'pipe' });
+    const packed = () => runIn(join(__dirname, '..'), 'npm', 'pack', '--dry-run');
     expect(packed).toThrow('npm run client:pack');
   });
 
@@ -194,14 +196,12 @@ describe('the package of the client', () => {
     const folder = runFolder('client-consumer');
     const built = join(folder, 'built');
     run('libs/client/build/make-package.mjs', built);
-    execFileSync('npm', ['pack', built, '--pack-destination', folder], { cwd: folder, stdio: 'pipe' });
+    runIn(folder, 'npm', 'pack', built, '--pack-destination', folder);
     const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz'))!;
     // Laid out like an installation, without using a registry.
     const modules = join(folder, 'node_modules');
     mkdirSync(join(modules, '@perkway/client'), { recursive: true });
-    execFileSync('tar', ['-xzf', tarball, '-C', join(modules, '@perkway/client'), '--strip-components=1'], {
-      cwd: folder,
-    });
+    runIn(folder, 'tar', '-xzf', tarball, '-C', join(modules, '@perkway/client'), '--strip-components=1');
     for (const name of ['openapi-fetch', 'openapi-typescript-helpers', '@types'])
       symlinkSync(join(ROOT, 'node_modules', name), join(modules, name));
     copyFileSync(join(__dirname, '../consumer/consumer.ts'), join(folder, 'consumer.ts'));

@@ -20,6 +20,7 @@ const run = ([program, ...args]: string[], ...more: string[]) => {
     cwd: ROOT,
     encoding: 'utf8',
     env: { PATH: process.env.PATH },
+    timeout: 60_000,
   });
   return { status, stdout, stderr };
 };

@@ -36,7 +36,7 @@ export function setUpCopying(button: HTMLElement): void {
   };
   button.addEventListener('click', async () => {
     const isCopied = await copy(source);
-    announce(button.getAttribute(isCopied ? 'data-copied' : 'data-failed')!);
+    announce(isCopied ? done.textContent! : button.getAttribute('data-failed')!);
     feedback(isCopied);
     clearTimeout(timer);
     timer = setTimeout(feedback, FEEDBACK_MS, false);

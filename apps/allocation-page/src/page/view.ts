@@ -123,7 +123,7 @@ export function showBrand(brand: Brand | null | undefined): void {
     brand && isImage(brand.logo) ? brand.logo : parcel(brand && brand.color);
 }
 
-/** Shows the product on the card and in the facts, and once the card is revealed also how to spend it. */
+/** Shows the product on the card and below the heading, and once the card is revealed also how to spend it. */
 export function showProduct({ product, language, card }: RewardLink, sender: string): void {
   fill('title', product ? product.name : sender);
   fill('product', product ? product.name : '');
@@ -139,6 +139,7 @@ export function showProduct({ product, language, card }: RewardLink, sender: str
   fill('instructions', instructions);
   // The code of some cards is a web address, where the card itself is.
   const isAddress = !!card && isUrl(card.code);
+  fill('address', isAddress ? card.code : '');
   const hasShop = lead('shop', isAddress ? card.code : product && product.redeem_url);
   // Readers of another language get the page's own words above the instructions.
   const isEnough = !!instructions && (!language || language.split('-')[0] === document.documentElement.lang);

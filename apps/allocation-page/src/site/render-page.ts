@@ -1,4 +1,4 @@
-import type { CopyTexts, Texts } from '../texts/index.js';
+import type { Texts } from '../texts/index.js';
 import { html, type Html } from './html.js';
 import {
   bookmarkIcon,
@@ -97,6 +97,7 @@ export const renderPage = (
             <section data-when="reserved revealing" hidden>
               ${sender(texts)}
               <h1 tabindex="-1" data-fill="amount" data-template="${texts.reserved.heading}"></h1>
+              ${product}
               <button type="button" class="main" data-reveal>
                 <span data-when="reserved">${texts.reserved.show}</span>
                 <span data-when="revealing" hidden
@@ -112,12 +113,13 @@ export const renderPage = (
                     <p class="after">${texts.reserved.after}</p>
                   </dd>
                 </div>
-                ${product(texts)}
+                ${place(texts)}
               </dl>
             </section>
             <section data-when="revealed" hidden>
               ${sender(texts)}
               <h1 tabindex="-1" data-fill="amount" data-template="${texts.revealed.heading}"></h1>
+              ${product}
               <p class="notice" data-replaced hidden>${texts.revealed.replaced}</p>
               ${secret('code', texts)} ${secret('pin', texts)} ${shop(texts)}
               <div class="how" data-how>
@@ -142,7 +144,7 @@ export const renderPage = (
                   <dt>${texts.revealed.validUntil}</dt>
                   <dd data-fill="last-day">${texts.revealed.noLastDay}</dd>
                 </div>
-                ${product(texts)}
+                ${place(texts)}
                 <div data-opened hidden>
                   <dt>${texts.revealed.firstOpened}</dt>
                   <dd>
@@ -245,19 +247,19 @@ const reference = (texts: Texts): Html =>
       <span class="label">${texts.reference.label}</span>
       <span dir="ltr" translate="no" data-fill="reference"></span>
     </p>
-    ${copyButton('reference', texts.reference, texts)}
+    ${copyButton('reference', texts.reference.copy, texts)}
   </div>`;
 
-/** Renders what the card buys, and where. */
-const product = (texts: Texts): Html =>
-  html`<div data-product="row" hidden>
-      <dt>${texts.product}</dt>
-      <dd><bdi data-fill="product" data-product="text"></bdi></dd>
-    </div>
-    <div>
-      <dt>${texts.reserved.place}</dt>
-      <dd data-fill="place"></dd>
-    </div>`;
+/** Below the heading: what the gift card is for. */
+const product = html`<p class="product" data-product="row" hidden>
+  <bdi data-fill="product" data-product="text" translate="no"></bdi>
+</p>`;
+
+const place = ({ reserved }: Texts): Html =>
+  html`<div>
+    <dt>${reserved.place}</dt>
+    <dd data-fill="place"></dd>
+  </div>`;
 
 /** Renders a link whose URL the script sets. No referrer is sent, because the page's URL may contain the token. */
 const newTab = (className: string, name: string, text: string | Html, texts: Texts): Html =>
@@ -310,16 +312,20 @@ const languageForm = (
 const CURRENT = html`aria-current="true"`;
 
 /** Renders the card code or the PIN with its copy button. */
-const secret = (name: 'code' | 'pin', texts: Texts): Html => {
-  const { secrets } = texts.revealed;
-  return html`<div class="secret" data-secret="${name}">
-    <p class="label" id="${name}-label">${secrets[name].label}</p>
+const secret = (name: 'code' | 'pin', texts: Texts): Html =>
+  html`<div class="secret" data-secret="${name}">
+    <p class="label" id="${name}-label">${orAddress(name, 'label', texts)}</p>
     <p class="value" dir="ltr" translate="no" role="group" aria-labelledby="${name}-label">
       <code data-fill="${name}"></code>
     </p>
-    ${name === 'code' ? drawing(texts) : ''} ${copyButton(name, secrets[name], texts)}
+    ${name === 'code' ? drawing(texts) : ''} ${copyButton(name, orAddress(name, 'copy', texts), texts)}
   </div>`;
-};
+
+/** Renders a text about the card code, which changes if the code is a web address. */
+const orAddress = (name: 'code' | 'pin', text: 'label' | 'copy', { revealed: { secrets } }: Texts): Html =>
+  name === 'code'
+    ? html`<span data-fill="address" data-template="${secrets.address[text]}">${secrets.code[text]}</span>`
+    : html`${secrets.pin[text]}`;
 
 /** Renders the barcode or QR code, and a dialog that shows it as large as the screen. */
 const drawing = ({ revealed }: Texts): Html =>
@@ -333,13 +339,7 @@ const drawing = ({ revealed }: Texts): Html =>
     </dialog>`;
 
 /** Renders the button that copies the value of this name. */
-const copyButton = (name: string, { copy, copied }: CopyTexts, { revealed }: Texts): Html =>
-  html`<button
-    type="button"
-    class="copy"
-    data-copy="${name}"
-    data-copied="${copied}"
-    data-failed="${revealed.copyFailed}"
-  >
-    ${copyIcon}<span data-label>${copy}</span><span data-done hidden>${revealed.copied}</span>
+const copyButton = (name: string, text: string | Html, { revealed }: Texts): Html =>
+  html`<button type="button" class="copy" data-copy="${name}" data-failed="${revealed.copyFailed}">
+    ${copyIcon}<span data-label>${text}</span><span data-done hidden>${revealed.copied}</span>
   </button>`;

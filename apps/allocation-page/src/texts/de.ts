@@ -9,7 +9,6 @@ export const de: Texts = {
   title: 'Ihre Geschenkkarte',
   description: 'Jemand hat Ihnen eine Geschenkkarte geschickt. Öffnen Sie diese Seite, um sie zu sehen.',
   giftCard: 'Geschenkkarte',
-  product: 'Karte',
   loading: {
     heading: 'Ihre Geschenkkarte wird geladen…',
     slow: 'Ihre Verbindung scheint langsam zu sein. Bitte lassen Sie diese Seite geöffnet.',
@@ -36,8 +35,9 @@ export const de: Texts = {
   revealed: {
     heading: 'Hier ist Ihre Geschenkkarte über {amount}',
     secrets: {
-      code: { label: 'Kartencode', copy: 'Code kopieren', copied: 'Der Code wurde kopiert' },
-      pin: { label: 'PIN', copy: 'PIN kopieren', copied: 'Die PIN wurde kopiert' },
+      code: { label: 'Kartencode', copy: 'Code kopieren' },
+      address: { label: 'Link zur Karte', copy: 'Link kopieren' },
+      pin: { label: 'PIN', copy: 'PIN kopieren' },
     },
     copied: 'Kopiert',
     copyFailed: 'Das Kopieren hat nicht geklappt. Der Text ist markiert: Kopieren Sie ihn bitte von Hand.',
@@ -98,7 +98,6 @@ export const de: Texts = {
   reference: {
     label: 'Referenz für Rückfragen',
     copy: 'Referenz kopieren',
-    copied: 'Die Referenz wurde kopiert',
   },
   help: 'Hilfe',
   helpBrand: 'Hilfe bei {brand}',

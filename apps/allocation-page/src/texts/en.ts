@@ -9,7 +9,6 @@ export const en: Texts = {
   title: 'Your gift card',
   description: 'Somebody has sent you a gift card. Open this page to see it.',
   giftCard: 'Gift card',
-  product: 'Card',
   loading: {
     heading: 'Looking for your gift card…',
     slow: 'Your connection seems slow. Please keep this page open.',
@@ -35,8 +34,9 @@ export const en: Texts = {
   revealed: {
     heading: 'Here is your {amount} gift card',
     secrets: {
-      code: { label: 'Card code', copy: 'Copy code', copied: 'The code has been copied' },
-      pin: { label: 'PIN', copy: 'Copy PIN', copied: 'The PIN has been copied' },
+      code: { label: 'Card code', copy: 'Copy code' },
+      address: { label: 'Card link', copy: 'Copy link' },
+      pin: { label: 'PIN', copy: 'Copy PIN' },
     },
     copied: 'Copied',
     copyFailed: 'Copying did not work. The text is selected: copy it by hand.',
@@ -93,7 +93,6 @@ export const en: Texts = {
   reference: {
     label: 'Reference for support',
     copy: 'Copy reference',
-    copied: 'The reference has been copied',
   },
   help: 'Get help',
   helpBrand: 'Get help from {brand}',

@@ -9,7 +9,6 @@ export const es: Texts = {
   title: 'Su tarjeta regalo',
   description: 'Alguien le ha enviado una tarjeta regalo. Abra esta página para verla.',
   giftCard: 'Tarjeta regalo',
-  product: 'Tarjeta',
   loading: {
     heading: 'Buscando su tarjeta regalo…',
     slow: 'Su conexión parece lenta. Mantenga esta página abierta, por favor.',
@@ -35,8 +34,9 @@ export const es: Texts = {
   revealed: {
     heading: 'Aquí tiene su tarjeta regalo de {amount}',
     secrets: {
-      code: { label: 'Código de la tarjeta', copy: 'Copiar el código', copied: 'El código se ha copiado' },
-      pin: { label: 'PIN', copy: 'Copiar el PIN', copied: 'El PIN se ha copiado' },
+      code: { label: 'Código de la tarjeta', copy: 'Copiar el código' },
+      address: { label: 'Enlace a la tarjeta', copy: 'Copiar el enlace' },
+      pin: { label: 'PIN', copy: 'Copiar el PIN' },
     },
     copied: 'Copiado',
     copyFailed: 'No se ha podido copiar. El texto está seleccionado: cópielo a mano.',
@@ -93,7 +93,6 @@ export const es: Texts = {
   reference: {
     label: 'Referencia para consultas',
     copy: 'Copiar la referencia',
-    copied: 'La referencia se ha copiado',
   },
   help: 'Obtener ayuda',
   helpBrand: 'Obtener ayuda de {brand}',

@@ -9,7 +9,6 @@ export const fr: Texts = {
   title: 'Votre carte cadeau',
   description: 'Quelqu’un vous a envoyé une carte cadeau. Ouvrez cette page pour la voir.',
   giftCard: 'Carte cadeau',
-  product: 'Carte',
   loading: {
     heading: 'Nous cherchons votre carte cadeau…',
     slow: 'Votre connexion semble lente. Veuillez garder cette page ouverte.',
@@ -36,8 +35,9 @@ export const fr: Texts = {
   revealed: {
     heading: 'Voici votre carte cadeau de {amount}',
     secrets: {
-      code: { label: 'Code de la carte', copy: 'Copier le code', copied: 'Le code a été copié' },
-      pin: { label: 'Code PIN', copy: 'Copier le code PIN', copied: 'Le code PIN a été copié' },
+      code: { label: 'Code de la carte', copy: 'Copier le code' },
+      address: { label: 'Lien vers la carte', copy: 'Copier le lien' },
+      pin: { label: 'Code PIN', copy: 'Copier le code PIN' },
     },
     copied: 'Copié',
     copyFailed: 'La copie n’a pas fonctionné. Le texte est sélectionné\u00a0: copiez-le à la main.',
@@ -96,7 +96,6 @@ export const fr: Texts = {
   reference: {
     label: 'Référence pour l’assistance',
     copy: 'Copier la référence',
-    copied: 'La référence a été copiée',
   },
   help: 'Obtenir de l’aide',
   helpBrand: 'Obtenir de l’aide auprès de {brand}',

@@ -1,8 +1,7 @@
 /** A value that a button copies. */
-export interface CopyTexts {
+interface CopyTexts {
   label: string;
   copy: string;
-  copied: string;
 }
 
 /**
@@ -21,7 +20,6 @@ export interface Texts {
   title: string;
   description: string;
   giftCard: string;
-  product: string;
   loading: { heading: string; slow: string; stuck: string };
   noScript: { heading: string; text: string; safe: string };
   reserved: {
@@ -38,7 +36,8 @@ export interface Texts {
   };
   revealed: {
     heading: string;
-    secrets: Record<'code' | 'pin', CopyTexts>;
+    /** `address` is the code of a card whose code is a web address. */
+    secrets: Record<'code' | 'address' | 'pin', CopyTexts>;
     copied: string;
     copyFailed: string;
     /** Accessible name of the barcode or QR code. */

@@ -179,12 +179,14 @@ describe('copying', () => {
     // The confirmations show for seconds only.
     await Promise.all([
       page.waitForSelector('[data-copy="code"] >> text="Copied"'),
-      announced(page, 'The code has been copied'),
+      announced(page, 'Copied'),
       page.click('[data-copy="code"]'),
     ]);
     expect(await page.innerText('[data-copy="pin"]')).toBe('Copy PIN');
-    await page.click('[data-copy="pin"]');
-    await announced(page, 'The PIN has been copied');
+    await Promise.all([
+      page.waitForSelector('[data-copy="pin"] >> text="Copied"'),
+      page.click('[data-copy="pin"]'),
+    ]);
     await page.waitForSelector('[data-copy="code"] >> text="Copy code"');
 
     expect(await clipboard()).toBe(CARD.pin);
@@ -196,7 +198,7 @@ describe('copying', () => {
     const token = stage.gifts.addLink({ expires_at: 1_700_000_000, cancelled: true, id });
     const page = await stage.open(context, token, 'cancelled');
     await page.click('[data-copy="reference"]');
-    await announced(page, 'The reference has been copied');
+    await announced(page, 'Copied');
     expect(await clipboard()).toBe('0198a6c2');
   });
 
@@ -204,7 +206,7 @@ describe('copying', () => {
     await context.addInitScript("Object.defineProperty(navigator, 'clipboard', { value: undefined })");
     const page = await revealed();
     await page.click('[data-copy="code"]');
-    await announced(page, 'The code has been copied');
+    await announced(page, 'Copied');
   });
 
   it('selects the text if copying is not allowed', async () => {

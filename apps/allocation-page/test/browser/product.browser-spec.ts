@@ -38,6 +38,9 @@ describe('the product of the card', () => {
     const page = await stage.open(context, stage.gifts.addLink({}, null, PRODUCT), 'reserved');
     expect(requested('drawing')).toBe(0);
     expect(await page.locator('[data-how], [data-link]').filter({ visible: true }).count()).toBe(0);
+    expect(await page.locator('h1 + .product').filter({ visible: true }).allInnerTexts()).toEqual([
+      PRODUCT.name,
+    ]);
     await page.click('[data-reveal]');
     await page.waitForSelector('.qr');
     expect(requested('drawing')).toBe(1);
@@ -150,7 +153,7 @@ describe('the product of the card', () => {
       instructions: 'أظهر الرمز عند الدفع.',
     });
     const page = await stage.open(context, token, 'revealed', '?lang=de');
-    for (const selector of ['.instructions', 'dd > [data-fill="product"]', '.face-brand']) {
+    for (const selector of ['.instructions', '.product > bdi', '.face-brand']) {
       const styleOf = `getComputedStyle(document.querySelector('[data-when="revealed"] ${selector}, .card ${selector}'))`;
       expect([selector, await page.evaluate(`${styleOf}.direction`)]).toEqual([selector, 'rtl']);
     }
@@ -173,8 +176,14 @@ describe('the product of the card', () => {
     ]);
     // The code leads to the card itself.
     const address = { code: 'https://cards.example.com/redeem/0123456789' };
-    expect(await how(await revealed({ instructions: null as never }, address as never))).toEqual([]);
-    expect((await how(await revealed({})))[0]).not.toContain(ask);
+    const page = await revealed({ instructions: null as never }, address as never);
+    expect(await how(page)).toEqual([]);
+    expect(await page.innerText('#code-label')).toBe('Card link');
+    expect(await page.innerText('[data-copy="code"]')).toBe('Copy link');
+    const other = await revealed({});
+    expect((await how(other))[0]).not.toContain(ask);
+    expect(await other.innerText('#code-label')).toBe('Card code');
+    expect(await other.innerText('[data-copy="code"]')).toBe('Copy code');
   });
 
   it('breaks the code between groups, never at a hyphen, and copies it unchanged', async () => {

@@ -155,7 +155,7 @@ const STATES: Record<
     },
     reads: [
       /^A gift from Harbour Bank$/m,
-      /Card\s+Fernway Books and Maps$/m,
+      /worth €25\s+Fernway Books and Maps$/m,
       /^Get help from Harbour Bank/m,
       /^Perkway delivers gift cards for Harbour Bank\. This page never asks/m,
     ],
@@ -519,7 +519,7 @@ describe('in special conditions', () => {
   });
 
   it.each(COLOR_SCHEMES)(
-    'prints the card, its PIN, its shop and how to use it, without the buttons (%s)',
+    'prints the card, its PIN, its shop, how to use it and where its terms are, without the buttons (%s)',
     async (colorScheme) => {
       const context = await stage.window({ viewport: { width: 794, height: 1123 }, colorScheme });
       const page = await context.newPage();
@@ -532,10 +532,13 @@ describe('in special conditions', () => {
         'Fernway Books and Maps',
         'In the shop: show the code.',
         'Go to fernway-books.example',
+        'Terms of the card',
       ])
         expect(text).toContain(expected);
       for (const gone of ['Copy', 'Print', 'Save as picture', 'Keep this link', 'Deutsch'])
         expect(text).not.toContain(gone);
+      const after = 'getComputedStyle(document.querySelector(\'[data-link="terms"]\'), "::after").content';
+      expect(await page.evaluate(after)).toContain('https://fernway-books.example/terms');
       expect(await page.locator('.qr').isVisible()).toBe(true);
       expect(await page.evaluate('getComputedStyle(document.body).color')).toBe('rgb(0, 0, 0)');
       await screenshot(page, `revealed-printed-${colorScheme}`);

@@ -203,6 +203,7 @@ describe('a withdrawal', () => {
       withdrawn: 3,
       kept: 0,
       cancelled: 0,
+      cancelled_links: [],
       redeemed: 0,
       redeemed_links: [],
       created_at: expect.any(String),
@@ -290,7 +291,12 @@ describe('a withdrawal', () => {
         withdrawn: 3,
         lapsed: 0,
       });
-      expect(await read(pool, id)).toMatchObject({ withdrawn: 3, kept: 0, redeemed: 1 });
+      expect(await read(pool, id)).toMatchObject({
+        withdrawn: 3,
+        kept: 0,
+        cancelled_links: [],
+        redeemed: 1,
+      });
       const told = await eventsOf<CardsWithdrawnEvent>(
         ({ type, id: of }) => type === 'cards_withdrawn' && of.startsWith(id),
       );
@@ -329,6 +335,7 @@ describe('a withdrawal', () => {
       expect(await withdraw(pool, { batch: 'B', reserved: 'cancel' })).toMatchObject({
         withdrawn: 2,
         cancelled: 1,
+        cancelled_links: [open.id],
         kept: 0,
         redeemed: 1,
         redeemed_links: [revealed.id],

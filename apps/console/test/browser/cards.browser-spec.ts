@@ -197,8 +197,11 @@ it('an operator withdraws a recalled batch, sees its progress and which links ha
   await withdrawal.locator('summary', { hasText: 'Links opened before (1)' }).click();
   await stage.goto(client, '/reward-links?reference=recall-opened');
   const id = await withdrawal.getByRole('rowheader').innerText();
+  await withdrawal.locator('summary', { hasText: 'Cancelled links (1)' }).click();
+  const [cancelled] = await withdrawal.getByRole('rowheader').allInnerTexts();
   const { body } = await gift().get(`/admin/pools/${pool}/withdrawals`).expect(200);
-  expect(body).toMatchObject([{ redeemed_links: [id], batch: 'B-7', reserved: 'cancel' }]);
+  const links = { cancelled_links: [cancelled], redeemed_links: [id] };
+  expect(body).toMatchObject([{ ...links, batch: 'B-7', reserved: 'cancel' }]);
   expect(await violations(page)).toEqual([]);
   await screenshot(page, 'pool-withdrawn');
   await button(page, 'Delete').click();

@@ -1737,6 +1737,7 @@ export const texts = {
     states: { running: 'Running', done: 'Done' },
     counts: (withdrawn: string, cancelled: string, kept: string, redeemed: string) =>
       `Withdrawn: ${withdrawn}, of them from links that were cancelled: ${cancelled}. Kept on links: ${kept}. Opened before: ${redeemed}.`,
+    cancelledLinks: (count: string) => `Cancelled links (${count})`,
     redeemedLinks: (count: string) => `Links opened before (${count})`,
     firstLinks: 'The first 1,000.',
     link: 'Link id',

@@ -134,6 +134,8 @@ export class Withdrawal {
   kept: number;
   @ApiProperty({ type: 'integer', example: 0, description: 'Links that this withdrawal cancelled' })
   cancelled: number;
+  @ApiProperty({ type: [String], example: [], description: 'Those links, at most 1,000' })
+  cancelled_links: string[];
   @ApiProperty({
     type: 'integer',
     example: 1,

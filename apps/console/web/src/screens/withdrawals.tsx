@@ -75,7 +75,8 @@ export function Withdrawals({ poolId, of }: { poolId: string; of: string }) {
 }
 
 function Progress({ withdrawal }: { withdrawal: Withdrawal }) {
-  const { id, state, withdrawn, kept, cancelled, redeemed, redeemed_links } = withdrawal;
+  const { id, state, withdrawn, kept, cancelled, cancelled_links, redeemed, redeemed_links } = withdrawal;
+  const short = id.slice(0, 8);
   return (
     <li className="progress" data-withdrawal={state}>
       <span>
@@ -92,25 +93,51 @@ function Progress({ withdrawal }: { withdrawal: Withdrawal }) {
           formatNumber(redeemed),
         )}
       </span>
-      {redeemed > 0 && (
-        <details>
-          <summary>{t.redeemedLinks(formatNumber(redeemed))}</summary>
-          {redeemed > redeemed_links.length && <p className="hint">{t.firstLinks}</p>}
-          <CsvButton
-            label={texts.downloadCsv}
-            name={`opened-links-${id.slice(0, 8)}.csv`}
-            head={['link_id']}
-            rows={redeemed_links.map((link) => [link])}
-          />
-          <Table
-            caption={t.redeemedLinks(formatNumber(redeemed))}
-            rows={redeemed_links}
-            keyOf={(id) => id}
-            columns={[{ name: t.link, isHead: true, cell: (id) => <code>{id}</code> }]}
-          />
-        </details>
-      )}
+      <Links
+        title={t.cancelledLinks}
+        links={cancelled_links}
+        count={cancelled}
+        file={`cancelled-links-${short}.csv`}
+      />
+      <Links
+        title={t.redeemedLinks}
+        links={redeemed_links}
+        count={redeemed}
+        file={`opened-links-${short}.csv`}
+      />
     </li>
+  );
+}
+
+interface LinksProps {
+  title: (count: string) => string;
+  /** Ids, at most 1,000. */
+  links: string[];
+  count: number;
+  /** Name of the CSV file. */
+  file: string;
+}
+
+function Links({ title, links, count, file }: LinksProps) {
+  if (links.length === 0) return null;
+  const caption = title(formatNumber(count));
+  return (
+    <details>
+      <summary>{caption}</summary>
+      {count > links.length && <p className="hint">{t.firstLinks}</p>}
+      <CsvButton
+        label={texts.downloadCsv}
+        name={file}
+        head={['link_id']}
+        rows={links.map((link) => [link])}
+      />
+      <Table
+        caption={caption}
+        rows={links}
+        keyOf={(id) => id}
+        columns={[{ name: t.link, isHead: true, cell: (id) => <code>{id}</code> }]}
+      />
+    </details>
   );
 }
 

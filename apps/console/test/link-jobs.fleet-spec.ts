@@ -95,19 +95,19 @@ describe('link jobs', () => {
     expect(list.body).toEqual({ data: [job], next_cursor: null });
   });
 
-  it('count the references that already have a link, of their own account only', async () => {
+  it('list the references that already have a link, of their own account only', async () => {
     const { page, poolId } = await somebody(10);
     const references = Array.from({ length: 4 }, (_, nth) => `customer-${nth}`);
     const check = async (by: Page) =>
       (await by.post('/api/link-jobs/check').send({ references }).expect(200)).body;
-    expect(await check(page)).toEqual({ count: 0, latest: null });
+    expect(await check(page)).toEqual({ references: [], latest: null });
     const { body } = await create(page, { poolId, references: references.slice(2) }).expect(202);
     const { created_at } = await until(page, body.id, 'done');
-    expect(await check(page)).toEqual({ count: 2, latest: created_at });
+    expect(await check(page)).toEqual({ references: references.slice(2), latest: created_at });
     const later = await create(page, { poolId, references: references.slice(0, 3) }).expect(202);
     const second = await until(page, later.body.id, 'done');
-    expect(await check(page)).toEqual({ count: 4, latest: second.created_at });
-    expect(await check((await somebody(0)).page)).toEqual({ count: 0, latest: null });
+    expect(await check(page)).toEqual({ references, latest: second.created_at });
+    expect(await check((await somebody(0)).page)).toEqual({ references: [], latest: null });
     await page.post('/api/link-jobs/check').send({ references: [] }).expect(400);
     await page
       .post('/api/link-jobs/check')

@@ -107,11 +107,11 @@ export class CheckReferencesDto {
 @ApiSchema({ name: 'LinkedReferences' })
 export class LinkedReferencesDto {
   @ApiProperty({
-    type: 'integer',
-    description: 'References for which a job has created a link, or can still create one',
-    example: 12,
+    type: [String],
+    description: 'Those for which a job has created a link, or can still create one',
+    example: ['customer-1007'],
   })
-  count: number;
+  references: string[];
   @ApiProperty({
     type: String,
     format: 'date-time',

@@ -92,11 +92,11 @@ export class LinkJobsController {
   @Post('check')
   @HttpCode(200)
   @ApiOperation({
-    summary: 'Count the references that already have a link',
+    summary: 'List the references that already have a link',
     description:
       'Only links of jobs of the account count, whatever became of them, also those that a job can still create.',
   })
-  @ApiResponse({ status: 200, description: 'The count', type: LinkedReferencesDto })
+  @ApiResponse({ status: 200, description: 'Those references', type: LinkedReferencesDto })
   checkReferences(
     @CurrentSession() session: Session,
     @Body() { references }: CheckReferencesDto,

@@ -189,16 +189,16 @@ export class LinkJobsService {
     return { id, state };
   }
 
-  /** Counts the references for which a job of the account has created a link, or can still create one. */
+  /** Returns the references for which a job of the account has created a link, or can still create one. */
   async checkReferences({ account }: Session, references: string[]): Promise<LinkedReferencesDto> {
-    const [row] = await this.dataSource.query<[{ count: number; latest: Date | null }]>(
-      `select count(distinct r.reference)::integer as count, max(j.created_at) as latest
+    const [row] = await this.dataSource.query<[{ references: string[]; latest: Date | null }]>(
+      `select coalesce(array_agg(distinct r.reference), '{}') as references, max(j.created_at) as latest
        from link_job_rows r join link_jobs j on j.id = r.job_id
        where r.reference = any($2) and j.account_id = $1
          and (r.link_id is not null or j.state not in ('rejected', 'lapsed'))`,
       [account, references],
     );
-    return { count: row.count, latest: row.latest && row.latest.toISOString() };
+    return { references: row.references, latest: row.latest && row.latest.toISOString() };
   }
 
   async list(session: Session, query: ListQuery): Promise<Page<LinkJobDto>> {

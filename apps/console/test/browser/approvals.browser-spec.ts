@@ -29,7 +29,7 @@ async function makeLinks(page: Page, count: number): Promise<void> {
   await button(page, 'Make many links').click();
   await page.getByRole('dialog').getByLabel('How many').fill(String(count));
   await button(page, 'Continue').click();
-  await button(page, 'Make links').click();
+  await page.getByRole('button', { name: `Make ${count} ` }).click();
   await page.getByRole('dialog').waitFor({ state: 'detached' });
 }
 

@@ -246,7 +246,7 @@ describe('a marketing manager', () => {
     await button(page, 'Back').click();
     expect(await dialog(page).getByLabel('Name').inputValue()).toBe('Spring mailing');
     await button(page, 'Continue').click();
-    await button(page, 'Make links').click();
+    await button(page, 'Make 200 links (€5,000)').click();
     // The job continues while the person is on another screen, and is shown again on return.
     await dialog(page).waitFor({ state: 'detached' });
     await page.getByRole('link', { name: 'Overview', exact: true }).click();
@@ -268,6 +268,15 @@ describe('a marketing manager', () => {
     await dialog(page).getByText('1 line repeats a reference of the list.').waitFor();
     await dialog(page).getByText('2 references already got a link from a job, or will get one.').waitFor();
     await screenshot(page, 'gift-cards-linked');
+    await button(page, 'Leave these lines out').click();
+    await button(page, 'Make 1 link (€25)').waitFor();
+    expect(
+      await dialog(page)
+        .getByText(/repeats a reference|already got a link/)
+        .count(),
+    ).toBe(0);
+    await button(page, 'Back').click();
+    expect(await dialog(page).getByRole('textbox', { name: 'References' }).inputValue()).toBe('somebody-new');
     await page.keyboard.press('Escape');
     await page.getByRole('link', { name: 'Campaigns', exact: true }).click();
     await page.getByRole('link', { name: 'Harbour spring' }).click();
@@ -1111,7 +1120,7 @@ describe('an operator', () => {
     await dialog(client).getByLabel('Name').fill('Too many');
     await dialog(client).getByLabel('How many').fill('2');
     await button(client, 'Continue').click();
-    await button(client, 'Make links').click();
+    await button(client, 'Make 2 links (€50)').click();
     await client.waitForSelector('[data-job="failed"]');
     await theirs.close();
     const page = await stage.signIn(context, ADMIN_KEY);

@@ -929,7 +929,9 @@ export const texts = {
     checkFailed: 'Could not check whether these references already have a link.',
     checkNoReferences: 'They have no references, so nobody can tell who got which link.',
     back: 'Back',
-    start: 'Make links',
+    leaveOut: 'Leave these lines out',
+    start: (links: string, value: string, isOne: boolean) =>
+      `Make ${links} ${isOne ? 'link' : 'links'} (${value})`,
     started: 'The links are being made. You can leave this screen.',
     stockFor: (links: string, cards: string) => `Links asked for: ${links}. Cards available: ${cards}.`,
     missing: (links: string) =>

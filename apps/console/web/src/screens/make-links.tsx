@@ -21,7 +21,7 @@ const MOST = 10_000;
 const CHECK_MS = 15_000;
 const TEMPLATE_ROWS = [['customer-1007'], ['customer-1008']];
 
-/** Counts references that would get a second link. Null if that cannot be said: the person decides without it. */
+/** Returns the references that would get a second link. Null if that cannot be said: the person decides without it. */
 const checkReferences = (references: string[]): Promise<LinkedReferences | null> =>
   sendRequest<LinkedReferences>('/api/link-jobs/check', {
     method: 'POST',
@@ -79,6 +79,14 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
   const hasReferences = kind === 'one' ? reference.trim() !== '' : by === 'list';
   const hasJourneys = hasReferences && campaign !== '' && areJourneyIds;
   const missing = kind === 'many' && chosen ? wanted - chosen.entry.available : 0;
+
+  /** Any change of the form starts a new attempt. */
+  const changed =
+    <T,>(set: (value: T) => void) =>
+    (value: T) => {
+      attempt.current = crypto.randomUUID();
+      set(value);
+    };
 
   const submit = async () => {
     if (!chosen) throw new Error(t.noOption);
@@ -139,11 +147,17 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
   if (isChecking && chosen) {
     const { denomination, currency } = chosen.entry;
     const repeated = references.length - new Set(references).size;
+    const again = new Set(linked?.references);
+    const others = [...new Set(references)].filter((reference) => !again.has(reference));
+    const leaveOut = () => {
+      changed(setList)(others.join('\n'));
+      setLinked({ references: [], latest: null });
+    };
     const campaignName = campaigns.data?.find(({ id }) => id === campaign)?.name;
     return (
       <DialogForm
         title={t.checkTitle}
-        action={t.start}
+        action={t.start(formatNumber(wanted), formatMoney(wanted * denomination, currency), wanted === 1)}
         back={{ label: t.back, onBack: () => setChecking(false) }}
         isReview
         isOpen
@@ -173,11 +187,16 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
           <>
             {repeated > 0 && <b>{t.checkRepeated(formatNumber(repeated), repeated === 1)}</b>}
             {linked?.latest && (
-              <b>
-                {t.checkLinked(formatNumber(linked.count), linked.count === 1, formatDate(linked.latest))}
-              </b>
+              <b>{t.checkLinked(formatNumber(again.size), again.size === 1, formatDate(linked.latest))}</b>
             )}
             {!linked && <p className="hint">{t.checkFailed}</p>}
+            {others.length > 0 && others.length < references.length && (
+              <div>
+                <button type="button" className="button small" onClick={leaveOut}>
+                  {t.leaveOut}
+                </button>
+              </div>
+            )}
           </>
         )}
         {hasJourneys && <p className="hint">{t.checkJourneys}</p>}
@@ -185,13 +204,6 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
     );
   }
 
-  /** Any change of the form starts a new attempt. */
-  const changed =
-    <T,>(set: (value: T) => void) =>
-    (value: T) => {
-      attempt.current = crypto.randomUUID();
-      set(value);
-    };
   /** Puts the references of a file into the form, so that the person sees them. */
   const read = async (file: File | null) => {
     if (!file) return;

@@ -1,5 +1,4 @@
 import type { ErrorCode } from '@perkway/domain';
-import { randomInt } from 'node:crypto';
 import type { TestKey } from './fake-accounts.js';
 import { http } from './http.js';
 
@@ -38,7 +37,9 @@ export function behavesLikeAResource(kindOf: () => ResourceKind): void {
   const at = (id: string) => `${kindOf().path}/${id}`;
   const put = (id: string, body: object, headers?: Record<string, string>) =>
     call('put', at(id), headers).send(body);
-  const make = async (number = randomInt(1_000_000)) => {
+  // Not at random: a search of another test could find it.
+  let lastNumber = 100;
+  const make = async (number = (lastNumber += 1)) => {
     const id = kindOf().newId();
     const { body, headers } = await put(id, kindOf().body(number)).expect(200);
     return { id, stored: body as HttpResponse, etag: headers['etag']! };

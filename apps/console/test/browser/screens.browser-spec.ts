@@ -49,6 +49,7 @@ const deeperForOperators = () => ({
   [`/accounts/${stage.mine.account}`]: `Name of ${stage.mine.account}`,
   [`/accounts/${stage.mine.account}/erasures`]: 'Erase a person',
   '/accounts/new': 'New account',
+  '/documentation/operations': 'Documentation',
   '/catalogue/perks': 'Catalogue',
   [`/catalogue/perks/${stage.mine.perks[0]}`]: 'Harbour offer 1',
   [`/catalogue/perks/${stage.mine.perks[0]}?tab=yaml`]: 'Harbour offer 1',

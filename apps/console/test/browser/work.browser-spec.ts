@@ -1133,7 +1133,7 @@ describe('an operator', () => {
       alarms = (await page.locator('.alarms li').allInnerTexts()).map((text) => text.replaceAll(/\s+/g, ' '));
       // This fleet has neither `links` nor a page that the console knows.
       expect(alarms[0]).toBe(
-        'Critical Links (click URLs of perks do not open) and allocation-page (recipients cannot open their reward links) are down',
+        'Critical Links (click URLs of perks do not open) and allocation-page (recipients cannot open their reward links) are down What to do',
       );
     }, 'the alarms');
     const [, second, ...others] = alarms;
@@ -1141,10 +1141,14 @@ describe('an operator', () => {
     for (const alarm of [
       /^Critical \d+ card values have run out or last under 3 days$/,
       /^Warning \d+ link jobs? failed$/,
-      /^Warning 2 webhooks fail the first since \d+ \w+ \d{4}, \d\d:\d\d$/,
+      /^Warning 2 webhooks fail the first since \d+ \w+ \d{4}, \d\d:\d\d What to do$/,
       /^Warning 2 webhooks were disabled by Perkway the first since \d+ \w+ \d{4}, \d\d:\d\d$/,
     ])
       expect(others).toContainEqual(expect.stringMatching(alarm));
+    await page.getByRole('link', { name: 'What to do about AppDown' }).click();
+    await page.locator('#appdown:focus').waitFor();
+    await page.goBack();
+    await page.locator('[data-findings]').waitFor();
     const lowStock = await rowsOf(page, 'Low stock');
     const dates = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' });
     expect(lowStock).toContain(

@@ -628,7 +628,7 @@ export const texts = {
       count === 0
         ? 'Nothing found'
         : `Sections found: ${count}${count > shown ? `. The first ${shown} are shown.` : ''}`,
-    groups: { start: 'Start', guides: 'How to', reference: 'Reference' },
+    groups: { start: 'Start', guides: 'How to', reference: 'Reference', operators: 'For operators' },
     names: {
       quickstart: 'Ten minutes with Perkway',
       webhooks: 'Receive webhooks',
@@ -646,6 +646,8 @@ export const texts = {
       limits: 'Limits',
       glossary: 'Glossary',
       client: 'npm package',
+      operations: 'What to do about an alert',
+      catalogue: 'Manage the catalogue',
     },
   },
 
@@ -1747,6 +1749,8 @@ export const texts = {
 
   health: {
     intro: 'Refreshed every five seconds.',
+    whatToDo: 'What to do',
+    whatToDoAbout: (alert: string) => `What to do about ${alert}`,
     good: (count: number) => `All ${count} apps are up, and no event is late.`,
     down: (apps: string, count: number) => `${apps} ${pluralOf(count, 'is', 'are')} down`,
     degraded: (apps: string, count: number) => `${apps} ${pluralOf(count, 'is', 'are')} degraded`,

@@ -5,6 +5,7 @@ import { anchorOf } from '../anchor';
 import { Loaded } from '../parts/loaded';
 import { Card } from '../parts/screen';
 import { texts } from '../texts';
+import type { PageName } from './documentation';
 
 const t = texts.documentation;
 const SHOWN = 20;
@@ -12,7 +13,7 @@ const SHOWN = 20;
 const CONTEXT = 90;
 
 interface Section {
-  page: string;
+  page: PageName;
   title: string;
   /** The path of the section within the page, such as `#signatures`; empty for the page itself. */
   hash: string;
@@ -22,20 +23,17 @@ interface Section {
 interface Props {
   /** The search text. */
   q: string;
-  /** Names of the pages by their paths. */
-  names: Record<string, string>;
+  pages: PageName[];
   /** Reads the Markdown of a page. */
-  read: (page: string) => Promise<string>;
+  read: (page: PageName) => Promise<string>;
 }
 
 /** Lists the sections that contain every word. Sections whose title contains all of them come first. */
-export function DocumentationSearch({ q, names, read }: Props) {
+export function DocumentationSearch({ q, pages, read }: Props) {
   const sections = useQuery({
-    queryKey: ['documentation'],
-    queryFn: async () => {
-      const pages = Object.keys(names).map(async (page) => sectionsOf(page, await read(page)));
-      return (await Promise.all(pages)).flat();
-    },
+    queryKey: ['documentation', pages],
+    queryFn: async () =>
+      (await Promise.all(pages.map(async (page) => sectionsOf(page, await read(page))))).flat(),
     staleTime: Infinity,
   });
   const words = plainOf(q).toLowerCase().split(' ').filter(Boolean);
@@ -55,7 +53,7 @@ export function DocumentationSearch({ q, names, read }: Props) {
                 {[...inTitle, ...inText].slice(0, SHOWN).map(({ page, title, hash, text }) => (
                   <li key={`${page}${hash}`}>
                     <Link to={`/documentation/${page}${hash}`}>
-                      {names[page]}
+                      {t.names[page]}
                       {hash && `: ${title}`}
                       <br />
                       <span className="hint">{excerptOf(text, words)}</span>
@@ -76,7 +74,7 @@ const hasAll = (text: string, words: string[]): boolean => {
   return words.every((word) => lower.includes(word));
 };
 
-function sectionsOf(page: string, source: string): Section[] {
+function sectionsOf(page: PageName, source: string): Section[] {
   const sections: Section[] = [];
   for (const token of marked.lexer(source) as MarkedToken[]) {
     if (token.type === 'heading') {

@@ -14,7 +14,7 @@ import '../styles/documentation.css';
 
 const t = texts.documentation;
 
-/** The pages of docs/ for a client's engineers. */
+/** The pages of docs/ for a client's engineers, and for operators. */
 const PAGES: Record<keyof typeof t.names, () => Promise<{ default: string }>> = {
   quickstart: () => import('@docs/quickstart.md?raw'),
   webhooks: () => import('@docs/webhooks.md?raw'),
@@ -32,9 +32,12 @@ const PAGES: Record<keyof typeof t.names, () => Promise<{ default: string }>> = 
   limits: () => import('@docs/limits.md?raw'),
   glossary: () => import('@docs/glossary.md?raw'),
   client: () => import('@client/README.md?raw'),
+  operations: () => import('@docs/operations.md?raw'),
+  catalogue: () => import('@docs/catalogue.md?raw'),
 };
-type PageName = keyof typeof PAGES;
-const GROUPS: Record<keyof typeof t.groups, PageName[]> = {
+export type PageName = keyof typeof PAGES;
+type GroupName = keyof typeof t.groups;
+const GROUPS: Record<GroupName, PageName[]> = {
   start: ['quickstart', 'client'],
   guides: ['webhooks', 'api-keys', 'statements', 'link-jobs', 'erase-a-person'],
   reference: [
@@ -48,29 +51,35 @@ const GROUPS: Record<keyof typeof t.groups, PageName[]> = {
     'limits',
     'glossary',
   ],
+  operators: ['operations', 'catalogue'],
 };
 
 const FILE = /^(?:.*\/)?(?:(client)\/README|([\w-]+))\.md(#.*)?$/;
 
-/** Links between pages lead to their screens. Pages for operators and Perkway's own engineers are not shown here. */
-function linkTo(href: string): string | null {
+/** Returns the link to the screen of a page, or null: pages for Perkway's own engineers are not shown here. */
+function linkTo(href: string, pages: PageName[]): string | null {
   if (/^(?:https:|#)/.test(href)) return href;
   const [, client, name = client, hash = ''] = FILE.exec(href) ?? [];
-  return name !== undefined && name in PAGES ? `/documentation/${name}${hash}` : null;
+  return pages.includes(name as PageName) ? `/documentation/${name}${hash}` : null;
 }
 
 export default function Documentation() {
   const { page = 'quickstart' } = useParams();
   const { valueOf, set } = useSearchFilters();
   const q = valueOf('q');
-  const { hosts } = useSession();
+  const { hosts, role } = useSession();
+  const groups = (Object.entries(GROUPS) as [GroupName, PageName[]][]).filter(
+    ([group]) => group !== 'operators' || role === 'ADMIN',
+  );
+  const pages = groups.flatMap(([, names]) => names);
+  const isShown = (name: string): name is PageName => pages.includes(name as PageName);
   /** Returns the Markdown of a page, with the addresses of the hosts. */
   const read = async (name: PageName) =>
     (await PAGES[name]()).default.replaceAll(
       /https:\/\/(\w+)\.perkway\.example/g,
       (address, host: keyof typeof hosts) => hosts[host] ?? address,
     );
-  if (!(page in PAGES)) return <NotFound />;
+  if (!isShown(page)) return <NotFound />;
   return (
     <Screen title={texts.nav.documentation} intro={t.intro} zone={null}>
       <div className="documentation">
@@ -82,9 +91,9 @@ export default function Documentation() {
             value={q}
             onValue={(value) => set('q', value)}
           />
-          {Object.entries(GROUPS).map(([group, names]) => (
+          {groups.map(([group, names]) => (
             <section key={group}>
-              <h2>{t.groups[group as keyof typeof GROUPS]}</h2>
+              <h2>{t.groups[group]}</h2>
               <ul>
                 {names.map((name) => (
                   <li key={name}>
@@ -98,16 +107,23 @@ export default function Documentation() {
           ))}
         </nav>
         {q.trim() ? (
-          <DocumentationSearch q={q.trim()} names={t.names} read={(name) => read(name as PageName)} />
+          <DocumentationSearch q={q.trim()} pages={pages} read={read} />
         ) : (
-          <Page name={page as PageName} key={page} read={read} />
+          <Page name={page} key={page} pages={pages} read={read} />
         )}
       </div>
     </Screen>
   );
 }
 
-function Page({ name, read }: { name: PageName; read: (name: PageName) => Promise<string> }) {
+interface PageProps {
+  name: PageName;
+  /** The pages that links may lead to. */
+  pages: PageName[];
+  read: (name: PageName) => Promise<string>;
+}
+
+function Page({ name, pages, read }: PageProps) {
   const { hash } = useLocation();
   const source = useQuery({
     queryKey: ['documentation', name],
@@ -124,7 +140,7 @@ function Page({ name, read }: { name: PageName; read: (name: PageName) => Promis
   return (
     <Card className="document">
       <Loaded query={source} lines={12}>
-        {(text) => <Markdown source={text} linkTo={linkTo} />}
+        {(text) => <Markdown source={text} linkTo={(href) => linkTo(href, pages)} />}
       </Loaded>
     </Card>
   );

@@ -15,7 +15,19 @@ export interface Finding {
   severity: 'critical' | 'warning';
   /** Epoch milliseconds, if known. */
   since?: number;
+  /** The alert of the same problem, which docs/operations.md explains. */
+  alert?: Alert;
 }
+export type Alert =
+  | 'AppDown'
+  | 'BrokerAway'
+  | 'DeliveriesLate'
+  | 'ErasureStuck'
+  | 'EventsAtRisk'
+  | 'EventsDead'
+  | 'FeedBehind'
+  | 'OutboxStuck'
+  | 'WebhooksFailing';
 type Text = (names: string, count: number) => string;
 interface Aged {
   app: string;
@@ -33,17 +45,28 @@ export function healthFindings(health: Health): Finding[] {
   const { apps, broker, outbox, dead_letters, consumers, webhooks, checked_at } = health;
   const erasing = health.erasures_oldest_seconds ?? 0;
   const findings: Finding[] = [];
-  const add = (isFound: boolean, severity: Finding['severity'], text: string, ageSeconds?: number) => {
+  const add = (
+    isFound: boolean,
+    severity: Finding['severity'],
+    text: string,
+    alert?: Alert,
+    ageSeconds?: number,
+  ) => {
     const since = ageSeconds === undefined ? undefined : Date.parse(checked_at) - ageSeconds * 1000;
-    if (isFound) findings.push({ severity, text, since });
+    if (isFound) findings.push({ severity, text, alert, since });
   };
-  const addNamed = (severity: Finding['severity'], text: Text, names: string[], ageSeconds?: number) =>
-    add(names.length > 0, severity, text(formatList(names), names.length), ageSeconds);
-  const addLate = (text: Text, all: Aged[]) => {
+  const addNamed = (
+    severity: Finding['severity'],
+    text: Text,
+    names: string[],
+    alert?: Alert,
+    ageSeconds?: number,
+  ) => add(names.length > 0, severity, text(formatList(names), names.length), alert, ageSeconds);
+  const addLate = (text: Text, all: Aged[], alert: Alert) => {
     const late = all.filter(({ oldest_seconds }) => (oldest_seconds ?? 0) > LATE_SECONDS);
     const oldest = late.reduce((age, { oldest_seconds }) => Math.max(age, oldest_seconds ?? 0), 0);
     const names = late.map(({ app }) => app);
-    addNamed('warning', text, names, oldest);
+    addNamed('warning', text, names, alert, oldest);
   };
   const namesOf = (isWanted: (app: Health['apps'][number]) => boolean) =>
     apps.filter(isWanted).map(({ name }) => name);
@@ -52,7 +75,7 @@ export function healthFindings(health: Health): Finding[] {
   const behind = consumers.filter(({ pending }) => pending !== 0);
   const overdue = webhooks?.overdue_seconds ?? 0;
   const dead = dead_letters ?? 0;
-  addNamed('critical', t.down, namesOf(({ state }) => state === 'down').map(withEffect));
+  addNamed('critical', t.down, namesOf(({ state }) => state === 'down').map(withEffect), 'AppDown');
   addNamed(
     'warning',
     t.degraded,
@@ -63,12 +86,12 @@ export function healthFindings(health: Health): Finding[] {
     t.databaseAway,
     namesOf(({ database }) => database === false),
   );
-  add(!broker.available, 'critical', t.brokerAway);
-  addNamed('critical', t.inMemory, inMemory);
-  addLate(t.outboxLate, outbox);
-  addLate(t.consumerLate, behind);
-  add(overdue > LATE_SECONDS, 'warning', t.deliveriesLate, overdue);
-  add(erasing > STUCK_SECONDS, 'warning', t.erasureStuck, erasing);
-  add(dead > 0, 'warning', t.deadLettered(formatNumber(dead), dead));
+  add(!broker.available, 'critical', t.brokerAway, 'BrokerAway');
+  addNamed('critical', t.inMemory, inMemory, 'EventsAtRisk');
+  addLate(t.outboxLate, outbox, 'OutboxStuck');
+  addLate(t.consumerLate, behind, 'FeedBehind');
+  add(overdue > LATE_SECONDS, 'warning', t.deliveriesLate, 'DeliveriesLate', overdue);
+  add(erasing > STUCK_SECONDS, 'warning', t.erasureStuck, 'ErasureStuck', erasing);
+  add(dead > 0, 'warning', t.deadLettered(formatNumber(dead), dead), 'EventsDead');
   return findings;
 }

@@ -9,6 +9,7 @@ import { Card, Screen } from '../parts/screen';
 import { Table } from '../parts/table';
 import { texts } from '../texts';
 import { healthFindings } from './health-findings';
+import { WhatToDo } from './what-to-do';
 
 const t = texts.health;
 const numberOrUnknown = (value: number | null) => (value === null ? t.unknown : formatNumber(value));
@@ -39,6 +40,7 @@ export default function Health() {
               <p className="headline" role="status">
                 {findings.length === 0 ? t.good(apps.length) : sentenceOf(findings.map(({ text }) => text))}
               </p>
+              {findings.flatMap(({ alert }) => (alert ? [<WhatToDo key={alert} about={alert} />] : []))}
               <Card title={t.apps} note={t.appsNote}>
                 <Table
                   caption={t.apps}

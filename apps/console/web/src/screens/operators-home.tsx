@@ -32,6 +32,7 @@ import { ViewAsClient } from '../parts/view-as-client';
 import { texts } from '../texts';
 import { healthFindings, type Finding } from './health-findings';
 import { WebhookStates } from './webhook-states';
+import { WhatToDo } from './what-to-do';
 
 const t = texts.operatorsHome;
 const DAY_MS = 86_400_000;
@@ -123,7 +124,7 @@ export default function OperatorsHome() {
       '#failing-webhooks',
       webhooks.filter(({ disabled_at }) => disabled_at === null),
       ({ failing_since }) => failing_since,
-    ),
+    ).map((alarm) => ({ ...alarm, alert: 'WebhooksFailing' as const })),
     ...alarmOf(
       'warning',
       t.disabledWebhooks,
@@ -366,12 +367,13 @@ function stockAlarms<T extends StockRate>(
 /** What needs attention, the critical first; each leads to what it names. */
 const Alarms = ({ of }: { of: Alarm[] }) => (
   <ul className="alarms">
-    {of.map(({ severity, text, to, since, count = 1 }) => (
+    {of.map(({ severity, text, to, since, alert, count = 1 }) => (
       <li key={to + text}>
         <span className={`badge ${severity === 'critical' ? 'bad' : 'warn'}`}>{t.severities[severity]}</span>{' '}
         {/* A link within this screen needs no navigation. */}
         {to.startsWith('#') ? <a href={to}>{text}</a> : <Link to={to}>{text}</Link>}
-        {since !== undefined && <span className="hint"> {t.beganAt(formatMoment(since), count)}</span>}
+        {since !== undefined && <span className="hint"> {t.beganAt(formatMoment(since), count)}</span>}{' '}
+        {alert && <WhatToDo about={alert} />}
       </li>
     ))}
   </ul>

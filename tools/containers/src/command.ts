@@ -29,6 +29,12 @@ export function command(program: string, args: string[], options: CommandOptions
       said = (said + text).slice(-TAIL);
     });
     child.on('error', reject);
+    child.on('exit', (_, signal) => {
+      if (!signal) return;
+      // Grandchildren, such as apt's download methods, may keep the pipes open.
+      child.stdout.destroy();
+      child.stderr.destroy();
+    });
     child.on('close', (code, signal) => {
       if (code === 0) return resolve(output);
       const how = signal

@@ -547,6 +547,11 @@ describe('an operator', () => {
     await page.getByText(`/admin/campaigns/${account}-launch`).first().waitFor();
     expect(await page.content()).not.toContain(key);
     await screenshot(page, 'audit-log');
+    const shown = await downloaded(page, button(page, 'Shown entries as CSV').click());
+    expect(shown[0]).toBe('at,by,account,action,call,outcome');
+    expect(shown).toContainEqual(
+      expect.stringMatching(/^\d{4}-.*,Created .*Launch.*,PUT boost \/admin\/campaigns\/.+-launch,Done$/),
+    );
     // The import is one row, or two if it crossed a minute, and opens to its ten entries.
     await page.getByLabel('Kind').selectOption('Perks');
     // A click while the entries of all kinds still show could be lost.
@@ -1659,6 +1664,13 @@ describe('an operator', () => {
     const kinds = page.getByRole('table', { name: 'Receipts' }).getByRole('row');
     await waitFor(async () => expect(await kinds.count()).toBe(4), 'a receipt of each kind');
     expect((await kinds.allInnerTexts()).join()).toMatch(/Customer[^]*Journey/);
+    const rows = await downloaded(page, button(page, 'Download CSV').click());
+    expect(rows[0]).toBe('receipt,kind,requested_at,state,completed_at');
+    expect(rows.slice(1).map((row) => row.split(',').slice(1, 2))).toEqual([
+      ['customer_id'],
+      ['journey_id'],
+      ['journey_id'],
+    ]);
   }, 120_000);
 });
 

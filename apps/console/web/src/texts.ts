@@ -1893,6 +1893,7 @@ export const texts = {
     from: 'From',
     to: 'To',
     export: 'Export NDJSON',
+    csv: 'Shown entries as CSV',
     exportNote: 'Exports the entries that match. If From is empty, those of the last 30 days.',
     history: 'History',
     historyOf: (id: string) => `History of ${id}`,

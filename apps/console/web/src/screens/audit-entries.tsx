@@ -21,14 +21,17 @@ import type { AuditEntry, AuditQuery, Session } from '../api/types';
 import { actionOf, runsOf } from '../audit-runs';
 import { formatMomentToSecond, formatNumber } from '../format';
 import { useAccountNames } from '../parts/account-field';
+import { CsvButton } from '../parts/csv-button';
 import { Differences } from '../parts/differences';
 import { Empty } from '../parts/loaded';
 import { Pages } from '../parts/pages';
 import { Table } from '../parts/table';
+import { slugOf } from '../slug';
 import { texts } from '../texts';
 
 const t = texts.auditLog;
 const SHOWN = 40;
+const CSV_HEAD = ['at', 'by', 'account', 'action', 'call', 'outcome'];
 
 type State = Record<string, unknown> | null;
 
@@ -103,6 +106,10 @@ function namesIn(entries: AuditEntry[]): Map<string, string> {
   return names;
 }
 
+const callOf = ({ action, host, path }: AuditEntry) => `${action} ${host} ${path}`;
+const outcomeOf = ({ status }: AuditEntry) =>
+  status === null ? t.outcomes.unknown : status >= 400 ? t.rejected(status) : t.outcomes.done;
+
 /** An entry, or a run of them that stands for its newest one. */
 interface Row {
   entry: AuditEntry;
@@ -162,92 +169,109 @@ export function AuditEntries({ caption, filters }: { caption: string; filters: A
           const toggle = (id: string) =>
             setOpened(opened.includes(id) ? opened.filter((one) => one !== id) : [...opened, id]);
           return (
-            <Table
-              caption={caption}
-              rows={rows}
-              keyOf={({ entry, run }) => `${entry.id}${run ? ' run' : ''}`}
-              columns={[
-                {
-                  name: t.when,
-                  isHead: true,
-                  cell: ({ entry: { at } }) => (
-                    <time className="nowrap" dateTime={at}>
-                      {formatMomentToSecond(at)}
-                    </time>
-                  ),
-                },
-                {
-                  name: t.who,
-                  cell: ({ entry: { actor, person, account_id } }) => (
-                    <>
-                      {person ?? t.byKey(actor)}
-                      <br />
-                      <span className="hint">
-                        {isOperator ? (
-                          <Link to={pathOf(ACCOUNTS, account_id)}>{accountName(account_id)}</Link>
-                        ) : (
-                          account_id
-                        )}
-                      </span>
-                    </>
-                  ),
-                },
-                {
-                  name: t.what,
-                  cell: ({ entry, run }) => {
-                    if (run)
-                      return (
-                        <button
-                          type="button"
-                          className="link-button"
-                          aria-expanded={opened.includes(entry.id)}
-                          onClick={() => toggle(entry.id)}
-                        >
-                          {t.times(run.title, formatNumber(run.count))}
-                        </button>
-                      );
-                    const sentence = wordsOf(entry, names)?.sentence;
-                    const to = screenOf(entry, session);
-                    const call = `${entry.action} ${entry.host} ${entry.path}`;
-                    return (
-                      <>
-                        {to ? <Link to={to}>{sentence ?? call}</Link> : sentence}
-                        <br />
-                        <code className="hint">{call}</code>
-                      </>
-                    );
-                  },
-                },
-                {
-                  name: t.outcome,
-                  cell: ({ entry: { status }, run }) =>
-                    status === null ? (
-                      <span className="badge warn">{t.outcomes.unknown}</span>
-                    ) : status >= 400 ? (
-                      <span className="badge bad">{run ? t.outcomes.rejected : t.rejected(status)}</span>
-                    ) : (
-                      t.outcomes.done
+            <>
+              <div className="actions">
+                <CsvButton
+                  label={t.csv}
+                  name={`${slugOf(caption)}.csv`}
+                  head={CSV_HEAD}
+                  rows={entries.map((entry) => [
+                    entry.at,
+                    entry.person ?? t.byKey(entry.actor),
+                    entry.account_id,
+                    wordsOf(entry, names)?.sentence ?? '',
+                    callOf(entry),
+                    outcomeOf(entry),
+                  ])}
+                />
+              </div>
+              <Table
+                caption={caption}
+                rows={rows}
+                keyOf={({ entry, run }) => `${entry.id}${run ? ' run' : ''}`}
+                columns={[
+                  {
+                    name: t.when,
+                    isHead: true,
+                    cell: ({ entry: { at } }) => (
+                      <time className="nowrap" dateTime={at}>
+                        {formatMomentToSecond(at)}
+                      </time>
                     ),
-                },
-                {
-                  name: t.changes,
-                  cell: ({ entry: { before, after }, run }) => {
-                    if (run) return null;
-                    const all = differences(before, after);
-                    return all.length === 0 ? (
-                      <span className="hint">
-                        {before !== null && after !== null ? t.noDifference : t.notRecorded}
-                      </span>
-                    ) : (
-                      <details open={isOfObject}>
-                        <summary className="nowrap">{t.count(all.length)}</summary>
-                        <Differences of={all.slice(0, SHOWN)} />
-                      </details>
-                    );
                   },
-                },
-              ]}
-            />
+                  {
+                    name: t.who,
+                    cell: ({ entry: { actor, person, account_id } }) => (
+                      <>
+                        {person ?? t.byKey(actor)}
+                        <br />
+                        <span className="hint">
+                          {isOperator ? (
+                            <Link to={pathOf(ACCOUNTS, account_id)}>{accountName(account_id)}</Link>
+                          ) : (
+                            account_id
+                          )}
+                        </span>
+                      </>
+                    ),
+                  },
+                  {
+                    name: t.what,
+                    cell: ({ entry, run }) => {
+                      if (run)
+                        return (
+                          <button
+                            type="button"
+                            className="link-button"
+                            aria-expanded={opened.includes(entry.id)}
+                            onClick={() => toggle(entry.id)}
+                          >
+                            {t.times(run.title, formatNumber(run.count))}
+                          </button>
+                        );
+                      const sentence = wordsOf(entry, names)?.sentence;
+                      const to = screenOf(entry, session);
+                      const call = callOf(entry);
+                      return (
+                        <>
+                          {to ? <Link to={to}>{sentence ?? call}</Link> : sentence}
+                          <br />
+                          <code className="hint">{call}</code>
+                        </>
+                      );
+                    },
+                  },
+                  {
+                    name: t.outcome,
+                    cell: ({ entry, run }) =>
+                      entry.status === null ? (
+                        <span className="badge warn">{outcomeOf(entry)}</span>
+                      ) : entry.status >= 400 ? (
+                        <span className="badge bad">{run ? t.outcomes.rejected : outcomeOf(entry)}</span>
+                      ) : (
+                        outcomeOf(entry)
+                      ),
+                  },
+                  {
+                    name: t.changes,
+                    cell: ({ entry: { before, after }, run }) => {
+                      if (run) return null;
+                      const all = differences(before, after);
+                      return all.length === 0 ? (
+                        <span className="hint">
+                          {before !== null && after !== null ? t.noDifference : t.notRecorded}
+                        </span>
+                      ) : (
+                        <details open={isOfObject}>
+                          <summary className="nowrap">{t.count(all.length)}</summary>
+                          <Differences of={all.slice(0, SHOWN)} />
+                        </details>
+                      );
+                    },
+                  },
+                ]}
+              />
+            </>
           );
         }}
       </Pages>

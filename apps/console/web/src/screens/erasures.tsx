@@ -8,12 +8,14 @@ import { formatList, formatMoment, formatNumber } from '../format';
 import { useAccountName } from '../parts/account-field';
 import { AuditLogLink } from '../parts/audit-log-link';
 import { CopyButton } from '../parts/copy-button';
+import { CsvButton } from '../parts/csv-button';
 import { Confirm } from '../parts/dialog';
 import { SelectField, TextField } from '../parts/fields';
 import { Loaded } from '../parts/loaded';
 import { useNotices } from '../parts/notices';
 import { Card, Screen } from '../parts/screen';
 import { Table } from '../parts/table';
+import { slugOf } from '../slug';
 import { texts } from '../texts';
 
 const t = texts.erasures;
@@ -224,39 +226,50 @@ function Receipts({ accountId }: { accountId: string }) {
     >
       <Loaded query={receipts} isEmpty={(list) => list.length === 0} empty={<p>{t.noReceipts}</p>}>
         {(list) => (
-          <Table
-            caption={t.receipts}
-            rows={list}
-            keyOf={({ id }) => id}
-            columns={[
-              {
-                name: t.receipt,
-                isHead: true,
-                cell: ({ id }) => (
-                  <>
-                    <code>{id}</code> <CopyButton text={id} of={t.receipt} />
-                  </>
-                ),
-              },
-              { name: t.kind, cell: ({ kind }) => t.kinds[kind] },
-              { name: t.requestedAt, cell: ({ requested_at }) => formatMoment(requested_at) },
-              {
-                name: t.state,
-                cell: (erasure) => (
-                  <>
-                    <span className={erasure.state === 'done' ? 'badge' : 'badge warn'}>
-                      {t.states[erasure.state]}
-                    </span>{' '}
-                    <span className="hint">
-                      {erasure.completed_at
-                        ? t.completed(formatMoment(erasure.completed_at))
-                        : t.waitingFor(formatList(waitingFor(erasure)))}
-                    </span>
-                  </>
-                ),
-              },
-            ]}
-          />
+          <>
+            <CsvButton
+              label={texts.downloadCsv}
+              name={`${slugOf(t.receipts)}-${slugOf(accountId)}.csv`}
+              head={['receipt', 'kind', 'requested_at', 'state', 'completed_at']}
+              rows={list.map(({ id, kind, requested_at, state, completed_at }) => [
+                ...[id, kind, requested_at, state],
+                completed_at ?? '',
+              ])}
+            />
+            <Table
+              caption={t.receipts}
+              rows={list}
+              keyOf={({ id }) => id}
+              columns={[
+                {
+                  name: t.receipt,
+                  isHead: true,
+                  cell: ({ id }) => (
+                    <>
+                      <code>{id}</code> <CopyButton text={id} of={t.receipt} />
+                    </>
+                  ),
+                },
+                { name: t.kind, cell: ({ kind }) => t.kinds[kind] },
+                { name: t.requestedAt, cell: ({ requested_at }) => formatMoment(requested_at) },
+                {
+                  name: t.state,
+                  cell: (erasure) => (
+                    <>
+                      <span className={erasure.state === 'done' ? 'badge' : 'badge warn'}>
+                        {t.states[erasure.state]}
+                      </span>{' '}
+                      <span className="hint">
+                        {erasure.completed_at
+                          ? t.completed(formatMoment(erasure.completed_at))
+                          : t.waitingFor(formatList(waitingFor(erasure)))}
+                      </span>
+                    </>
+                  ),
+                },
+              ]}
+            />
+          </>
         )}
       </Loaded>
     </Card>

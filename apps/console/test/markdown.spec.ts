@@ -1,6 +1,7 @@
 import { marked, type MarkedToken, type Token } from 'marked';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { ALERTS } from '../web/src/alerts';
 import { anchorOf } from '../web/src/anchor';
 
 const ROOT = join(__dirname, '../../..');
@@ -30,11 +31,15 @@ describe('the pages of Documentation', () => {
     ...['codespan', 'strong', 'em', 'link', 'escape'],
   ];
 
-  it('are those of a client’s engineers', () => {
+  it('are those of a client’s engineers and of operators', () => {
     expect(paths).toEqual(
-      expect.arrayContaining(['docs/quickstart.md', 'docs/webhooks.md', 'libs/client/README.md']),
+      expect.arrayContaining(['docs/quickstart.md', 'docs/operations.md', 'libs/client/README.md']),
     );
-    expect(new Set(paths).size).toBe(16);
+    expect(new Set(paths).size).toBe(18);
+  });
+
+  it('explain each alert that the console names', () => {
+    expect(anchors('docs/operations.md')).toEqual(expect.arrayContaining(ALERTS.map(anchorOf)));
   });
 
   it.each(paths)('%s has only what the console shows', (path) => {

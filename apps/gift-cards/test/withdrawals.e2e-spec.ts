@@ -327,13 +327,16 @@ describe('a withdrawal', () => {
         .put('/admin/limits/withdrawn')
         .send({ owner: user.account, links: 3, period: 'day' })
         .expect(200);
-      await load(pool, 3, { batch: 'B' });
+      await load(pool, 4, { batch: 'B' });
       const make = () => gift.aLink(pool, { apiKey: user.key });
+      // Cancelled by its sender, not by the withdrawal.
+      const former = await make();
+      await http(gift.app, user).post(`/reward-links/${former.id}/cancel`).expect(200);
       const [open, revealed, expired] = [await make(), await make(), await make()];
       await gift.reveal(revealed.token);
       await gift.expire(expired.token);
       expect(await withdraw(pool, { batch: 'B', reserved: 'cancel' })).toMatchObject({
-        withdrawn: 2,
+        withdrawn: 3,
         cancelled: 1,
         cancelled_links: [open.id],
         kept: 0,
@@ -341,7 +344,7 @@ describe('a withdrawal', () => {
         redeemed_links: [revealed.id],
       });
       const [entry] = (await gift.get<Pool>(`/pool/${pool}`, user.key)).body.inventories;
-      expect(entry).toMatchObject({ available: 0, reserved: 0, redeemed: 1, withdrawn: 2 });
+      expect(entry).toMatchObject({ available: 0, reserved: 0, redeemed: 1, withdrawn: 3 });
       expect((await gift.reveal(open.token)).error).toBe('LINK_EXPIRED');
       expect((await gift.open(open.token)).link).toMatchObject({ cancelled: true, withdrawn: true });
       for (const { token } of [revealed, expired])
@@ -361,17 +364,22 @@ describe('a withdrawal', () => {
         .map(({ id }) => id)
         .filter((id) => !id.endsWith(':generated'));
       expect(told.sort()).toEqual(
-        [`${open.id}:cancelled`, `${revealed.id}:revealed`, `${expired.id}:expired`].sort(),
+        [
+          `${former.id}:cancelled`,
+          `${open.id}:cancelled`,
+          `${revealed.id}:revealed`,
+          `${expired.id}:expired`,
+        ].sort(),
       );
       const month = new Date().toISOString().slice(0, 7);
       const { rows } = (await gift.get<Statement>(`/statements?month=${month}`, user.key)).body;
       expect(rows).toMatchObject([
         {
-          loaded: { cards: 3 },
+          loaded: { cards: 4 },
           revealed: { cards: 1 },
-          withdrawn: { cards: 2, amount: 50 },
+          withdrawn: { cards: 3, amount: 75 },
           closing: { cards: 0 },
-          cancelled: { cards: 1 },
+          cancelled: { cards: 2 },
           expired: { cards: 1 },
         },
       ]);

@@ -50,13 +50,13 @@ const documents = () =>
     host: host as keyof typeof OPERATIONS,
     paths: (jest.requireActual(join(ROOT, `dist/openapi/${app}.json`)) as { paths: object }).paths,
   }));
-/** With a timeout, because a blocked event loop stops Jest's own. */
+/** With a timeout (that of the slowest one), because a blocked event loop stops Jest's own. */
 const runIn = (cwd: string, command: string, ...args: string[]) =>
   execFileSync(command, args, {
     cwd,
     env: { ...process.env, NX_DAEMON: 'false' },
     stdio: 'pipe',
-    timeout: 120_000,
+    timeout: 220_000,
     killSignal: 'SIGKILL',
   }).toString();
 const run = (...args: string[]) => runIn(ROOT, process.execPath, ...args);

@@ -37,7 +37,7 @@ export function behavesLikeAResource(kindOf: () => ResourceKind): void {
   const at = (id: string) => `${kindOf().path}/${id}`;
   const put = (id: string, body: object, headers?: Record<string, string>) =>
     call('put', at(id), headers).send(body);
-  // Not at random: a search of another test could find it.
+  // Not random: a random number could match the search text of another test.
   let lastNumber = 100;
   const make = async (number = (lastNumber += 1)) => {
     const id = kindOf().newId();

@@ -29,8 +29,9 @@ export function command(program: string, args: string[], options: CommandOptions
       said = (said + text).slice(-TAIL);
     });
     child.on('error', reject);
-    child.on('exit', (_, signal) => {
-      if (!signal) return;
+    child.on('exit', () => {
+      // True only if it took too long.
+      if (!child.killed) return;
       // Grandchildren, such as apt's download methods, may keep the pipes open.
       child.stdout.destroy();
       child.stderr.destroy();

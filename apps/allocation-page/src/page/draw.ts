@@ -84,6 +84,12 @@ function enlarge(): void {
   const large = one('[data-large]');
   large.textContent = '';
   large.appendChild(one('[data-draw] svg').cloneNode(true));
+  // If the scanner fails, the code can be typed.
+  const code = one('[data-fill="code"]').cloneNode(true) as HTMLElement;
+  code.removeAttribute('data-fill');
+  const box = one('[data-large-code]');
+  box.textContent = '';
+  box.appendChild(code);
   dialog.showModal();
   fit();
 }

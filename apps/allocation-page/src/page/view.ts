@@ -139,13 +139,16 @@ export function showProduct({ product, language, card }: RewardLink, sender: str
   fill('instructions', instructions);
   // The code of some cards is a web address, where the card itself is.
   const isAddress = !!card && isUrl(card.code);
-  fill('address', isAddress ? card.code : '');
+  // The texts about an address do not contain it.
+  fill('address', isAddress ? 'yes' : '');
   const hasShop = lead('shop', isAddress ? card.code : product && product.redeem_url);
-  // Readers of another language get the page's own words above the instructions.
+  const isScanned = !!product && (product.code_format === 'qr' || product.code_format === 'code128');
+  // Readers of another language may not understand the instructions.
   const isEnough = !!instructions && (!language || language.split('-')[0] === document.documentElement.lang);
   one('[data-ask]').hidden = isEnough || hasShop;
-  one('[data-how-shop]').hidden = isEnough || !hasShop || isAddress;
-  one('[data-of-issuer]').hidden = isEnough || !instructions;
+  one('[data-how-store]').hidden = !isScanned || isAddress;
+  one('[data-how-shop]').hidden = !hasShop || isAddress;
+  one('[data-of-issuer]').hidden = !instructions;
   one('[data-how]').hidden = !instructions && isAddress;
   // One main button: it leads to the shop, or copies the code if there is no shop to go to.
   one('[data-copy="code"]').className = hasShop ? 'copy' : 'main';

@@ -124,6 +124,7 @@ export const renderPage = (
               ${secret('code', texts)} ${secret('pin', texts)} ${shop(texts)}
               <div class="how" data-how>
                 <h2>${texts.revealed.how}</h2>
+                <p data-how-store>${texts.revealed.inStore}</p>
                 <p data-how-shop>${withShop(texts.revealed.howShop)}</p>
                 <p data-ask data-fill="brand" data-template="${texts.revealed.askWhereBrand}">
                   ${texts.revealed.askWhere}
@@ -278,7 +279,8 @@ const help = (className: 'main' | 'quiet', texts: Texts): Html =>
   newTab(
     className,
     'support',
-    html`<span data-fill="brand" data-template="${texts.helpBrand}">${texts.help}</span>`,
+    html`<span data-fill="brand" data-template="${texts.helpBrand}">${texts.help}</span>
+      <bdi class="host" data-fill="support" data-template="({support})"></bdi>`,
     texts,
   );
 
@@ -327,7 +329,7 @@ const orAddress = (name: 'code' | 'pin', text: 'label' | 'copy', { revealed: { s
     ? html`<span data-fill="address" data-template="${secrets.address[text]}">${secrets.code[text]}</span>`
     : html`${secrets.pin[text]}`;
 
-/** Renders the barcode or QR code, and a dialog that shows it as large as the screen. */
+/** Renders the barcode or QR code, and a dialog that shows it as large as the screen, with the code below it. */
 const drawing = ({ revealed }: Texts): Html =>
   html`<div class="drawing" role="img" aria-label="${revealed.drawing}" data-draw hidden></div>
     <button type="button" class="copy" data-enlarge hidden>
@@ -335,6 +337,7 @@ const drawing = ({ revealed }: Texts): Html =>
     </button>
     <dialog aria-label="${revealed.drawing}">
       <div role="img" aria-label="${revealed.drawing}" data-large></div>
+      <p class="large-code" dir="ltr" translate="no" data-large-code></p>
       <button type="button" class="copy" data-close>${revealed.close}</button>
     </dialog>`;
 

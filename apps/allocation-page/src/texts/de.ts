@@ -24,13 +24,13 @@ export const de: Texts = {
     from: 'Sie haben ein Geschenk erhalten',
     fromBrand: 'Ein Geschenk von {brand}',
     heading: 'Sie haben eine Geschenkkarte über {amount}',
-    place: 'Land',
+    place: 'Einlösbar in',
     until: 'Zu öffnen bis',
-    after: 'Danach funktioniert der Link nicht mehr. Das Öffnen allein löst die Karte nicht ein.',
+    after: 'Wird sie bis dahin nicht geöffnet, geht die Karte an den Absender zurück.',
     show: 'Karte öffnen',
     opening: 'Wird geöffnet…',
     sealed:
-      'Der Code bleibt verdeckt, bis Sie die Karte öffnen. Danach sehen Sie ihn, sooft Sie den Link aufrufen. Jeder, der den Link hat, kann die Karte öffnen: Geben Sie ihn bitte nicht weiter.',
+      'Beim Öffnen wird nur der Code angezeigt: Das Guthaben bleibt unberührt. Danach sehen Sie den Code, sooft Sie den Link aufrufen. Jeder, der den Link hat, kann die Karte öffnen: Geben Sie ihn bitte nicht weiter.',
   },
   revealed: {
     heading: 'Hier ist Ihre Geschenkkarte über {amount}',
@@ -46,6 +46,7 @@ export const de: Texts = {
     close: 'Schließen',
     how: 'So lösen Sie die Karte ein',
     ofIssuer: 'Hinweise des Anbieters',
+    inStore: 'An der Kasse: Zeigen Sie den Code oben vor und nennen Sie, falls danach gefragt wird, die PIN.',
     howShop:
       'Gehen Sie zu {shop} und geben Sie dort den Kartencode ein und, falls danach gefragt wird, auch die PIN.',
     askWhere:
@@ -58,17 +59,17 @@ export const de: Texts = {
     save: 'Als Bild speichern',
     saved: 'Das Bild wurde gespeichert',
     validUntil: 'Karte gültig bis',
-    noLastDay: 'Nicht angegeben',
+    noLastDay: 'Kein Datum angegeben',
     firstOpened: 'Zum ersten Mal geöffnet am',
     notYou:
       'Wenn das nicht Sie waren, kennt noch jemand den Code und hat ihn vielleicht eingelöst. Bitten Sie den Absender um Hilfe.',
     notYouBrand:
       'Wenn das nicht Sie waren, kennt noch jemand den Code und hat ihn vielleicht eingelöst. Bitten Sie {brand} um Hilfe.',
     replaced:
-      'Diese Karte wurde ersetzt: Für Sie gibt es einen neuen Link. Wenn die Karte nicht funktioniert, suchen Sie den neuen Link in Ihren Nachrichten.',
+      'Diese Karte wurde ersetzt. Bitte verwenden Sie die neue: Ihr Link steht in einer neueren Nachricht.',
     keep: 'Heben Sie diesen Link auf',
     keepWhy:
-      'Damit können Sie die Karte jederzeit wieder ansehen. Legen Sie ein Lesezeichen an oder bewahren Sie die Nachricht auf. Behandeln Sie den Code wie Bargeld: Nennen Sie ihn niemandem, der Sie anruft oder Ihnen schreibt.',
+      'Damit können Sie die Karte jederzeit wieder ansehen. Legen Sie ein Lesezeichen an oder bewahren Sie die Nachricht auf. Speichern Sie die Karte vor dem Einkauf als Bild: Ein Bild braucht kein Internet. Behandeln Sie den Code wie Bargeld: Nennen Sie ihn niemandem, der Sie anruft oder Ihnen schreibt.',
   },
   expired: {
     heading: 'Dieser Link ist abgelaufen',
@@ -117,8 +118,8 @@ export const de: Texts = {
     retry: 'Noch einmal versuchen',
   },
   busy: {
-    heading: 'Zu viele Versuche',
-    text: 'Aus Ihrem Netzwerk wurden viele falsche Links aufgerufen, vielleicht von jemand anderem. Ihre Geschenkkarte ist sicher. Bitte warten Sie eine Minute und versuchen Sie es dann noch einmal.',
+    heading: 'Bitte warten Sie eine Minute',
+    text: 'Aus Ihrem Netzwerk wurden viele falsche Links aufgerufen, vielleicht von jemand anderem. Ihre Geschenkkarte ist sicher, und Ihr Link funktioniert weiterhin. Versuchen Sie es in einer Minute noch einmal.',
   },
   paste: {
     label: 'Ihr Geschenklink',
@@ -128,7 +129,8 @@ export const de: Texts = {
   },
   delivered: {
     text: 'Perkway stellt Geschenkkarten im Auftrag von Unternehmen zu. Fragen Sie im Zweifel bei dem Unternehmen nach, das Ihnen den Link geschickt hat, und zwar über dessen eigene Website.',
-    textBrand: 'Perkway stellt Geschenkkarten im Auftrag von {brand} zu.',
+    textBrand:
+      'Perkway stellt Geschenkkarten im Auftrag von {brand} zu. Wenden Sie sich im Zweifel über die eigene Website an {brand}.',
   },
   footer: 'Auf dieser Seite müssen Sie sich nie anmelden und nie etwas bezahlen.',
 };

@@ -23,13 +23,13 @@ export const en: Texts = {
     from: 'You have received a gift',
     fromBrand: 'A gift from {brand}',
     heading: 'You have a gift card worth {amount}',
-    place: 'Country',
+    place: 'Can be used in',
     until: 'Open it by',
-    after: 'After that, the link no longer works. Opening the card does not use any of its money.',
+    after: 'If you do not open it by then, the card goes back to the sender.',
     show: 'Open the card',
     opening: 'Opening…',
     sealed:
-      'The code stays hidden until you open the card. After that, this page shows it whenever you open the link. Anyone with the link can open the card, so please do not share it.',
+      'Opening only shows the code: no money is spent. After that, this page shows the code whenever you open the link. Anyone with the link can open the card, so please do not share it.',
   },
   revealed: {
     heading: 'Here is your {amount} gift card',
@@ -45,6 +45,7 @@ export const en: Texts = {
     close: 'Close',
     how: 'How to use it',
     ofIssuer: 'From the issuer',
+    inStore: 'At a checkout: show the code above, and give the PIN if you are asked for one.',
     howShop: 'Go to {shop} and enter the card code there, and the PIN if you are asked for one.',
     askWhere: 'The message with your link says who sent it. Ask them where you can use this card.',
     askWhereBrand: 'Ask {brand} where you can use this card.',
@@ -55,17 +56,16 @@ export const en: Texts = {
     save: 'Save as picture',
     saved: 'The picture has been saved',
     validUntil: 'Card expires on',
-    noLastDay: 'Not stated',
+    noLastDay: 'No date given',
     firstOpened: 'First opened on',
     notYou:
       'If that was not you, somebody else has seen the code and may have used it. Please ask the sender for help.',
     notYouBrand:
       'If that was not you, somebody else has seen the code and may have used it. Please ask {brand} for help.',
-    replaced:
-      'This card has been replaced: a new link was made for you. If the card does not work, look for the new link in your messages.',
+    replaced: 'This card has been replaced. Please use the new one: its link is in a newer message.',
     keep: 'Keep this link',
     keepWhy:
-      'It shows the card at any time. Bookmark it or keep the message it came in. Treat the code like cash: never give it to anybody who calls or writes to you.',
+      'It shows the card at any time. Bookmark it or keep the message it came in. Before you go to a shop, save the card as a picture: a picture needs no internet. Treat the code like cash: never give it to anybody who calls or writes to you.',
   },
   expired: {
     heading: 'This link has expired',
@@ -111,8 +111,8 @@ export const en: Texts = {
     retry: 'Try again',
   },
   busy: {
-    heading: 'Too many attempts',
-    text: 'Many wrong links were tried from your network, perhaps by somebody else who uses it. Your gift card is safe. Please wait a minute, then try again.',
+    heading: 'Please wait a minute',
+    text: 'Many wrong links were tried from your network, perhaps by somebody else who uses it. Your gift card is safe, and your link still works. Try again in a minute.',
   },
   paste: {
     label: 'Your gift link',
@@ -121,7 +121,8 @@ export const en: Texts = {
   },
   delivered: {
     text: 'Perkway delivers gift cards for companies. If in doubt, contact the company that sent you the link, through its own website.',
-    textBrand: 'Perkway delivers gift cards for {brand}.',
+    textBrand:
+      'Perkway delivers gift cards for {brand}. If in doubt, contact {brand} through its own website.',
   },
   footer: 'This page never asks you to sign in or to pay.',
 };

@@ -23,13 +23,13 @@ export const es: Texts = {
     from: 'Ha recibido un regalo',
     fromBrand: 'Un regalo de {brand}',
     heading: 'Tiene una tarjeta regalo de {amount}',
-    place: 'País',
+    place: 'País de uso',
     until: 'Fecha límite para abrirla',
-    after: 'Después, el enlace dejará de funcionar. Abrir la tarjeta no gasta su saldo.',
+    after: 'Si no la abre antes, la tarjeta vuelve a quien la envió.',
     show: 'Abrir la tarjeta',
     opening: 'Abriendo…',
     sealed:
-      'El código permanece oculto hasta que abra la tarjeta. Después, esta página lo muestra cada vez que abra el enlace. Cualquiera que tenga el enlace puede abrir la tarjeta, así que no lo comparta, por favor.',
+      'Al abrirla solo se muestra el código: no se gasta nada. Después, esta página muestra el código cada vez que abra el enlace. Cualquiera que tenga el enlace puede abrir la tarjeta, así que no lo comparta, por favor.',
   },
   revealed: {
     heading: 'Aquí tiene su tarjeta regalo de {amount}',
@@ -45,6 +45,7 @@ export const es: Texts = {
     close: 'Cerrar',
     how: 'Cómo usarla',
     ofIssuer: 'Indicaciones del emisor',
+    inStore: 'En la caja: muestre el código de arriba y dé el PIN si se lo piden.',
     howShop: 'Vaya a {shop} e introduzca allí el código de la tarjeta, y el PIN si se lo piden.',
     askWhere:
       'El mensaje con el enlace indica quién se lo envió. Pregunte a esa persona dónde puede usar esta tarjeta.',
@@ -56,17 +57,16 @@ export const es: Texts = {
     save: 'Guardar como imagen',
     saved: 'La imagen se ha guardado',
     validUntil: 'Fecha de caducidad',
-    noLastDay: 'No indicada',
+    noLastDay: 'Sin fecha indicada',
     firstOpened: 'Se abrió por primera vez el',
     notYou:
       'Si no fue usted, otra persona conoce el código y quizá lo haya usado. Pida ayuda a quien le envió el enlace.',
     notYouBrand:
       'Si no fue usted, otra persona conoce el código y quizá lo haya usado. Pida ayuda a {brand}.',
-    replaced:
-      'Esta tarjeta se ha sustituido: hay un enlace nuevo para usted. Si la tarjeta no funciona, busque el enlace nuevo en sus mensajes.',
+    replaced: 'Esta tarjeta se ha sustituido. Use la nueva: su enlace está en un mensaje más reciente.',
     keep: 'Conserve este enlace',
     keepWhy:
-      'Con él podrá volver a ver la tarjeta cuando quiera. Guárdelo en favoritos o conserve el mensaje recibido. Trate el código como dinero en efectivo: no se lo dé a nadie que le llame o le escriba.',
+      'Con él podrá volver a ver la tarjeta cuando quiera. Guárdelo en favoritos o conserve el mensaje recibido. Antes de ir a una tienda, guarde la tarjeta como imagen: una imagen no necesita internet. Trate el código como dinero en efectivo: no se lo dé a nadie que le llame o le escriba.',
   },
   expired: {
     heading: 'Este enlace ha caducado',
@@ -111,8 +111,8 @@ export const es: Texts = {
     retry: 'Intentar de nuevo',
   },
   busy: {
-    heading: 'Demasiados intentos',
-    text: 'Se han probado muchos enlaces erróneos desde su red; quizá lo haya hecho otra persona. Su tarjeta regalo está a salvo. Espere un minuto e inténtelo de nuevo.',
+    heading: 'Espere un minuto',
+    text: 'Se han probado muchos enlaces erróneos desde su red; quizá lo haya hecho otra persona. Su tarjeta regalo está a salvo y su enlace sigue funcionando. Inténtelo de nuevo dentro de un minuto.',
   },
   paste: {
     label: 'Su enlace de regalo',
@@ -121,7 +121,8 @@ export const es: Texts = {
   },
   delivered: {
     text: 'Perkway envía tarjetas regalo en nombre de empresas. Si tiene dudas, contacte, a través de su sitio web, con la empresa que le envió el enlace.',
-    textBrand: 'Perkway envía tarjetas regalo en nombre de {brand}.',
+    textBrand:
+      'Perkway envía tarjetas regalo en nombre de {brand}. Si tiene dudas, contacte con {brand} a través de su propio sitio web.',
   },
   footer: 'Esta página nunca le pide que inicie sesión ni que pague.',
 };

@@ -24,13 +24,13 @@ export const fr: Texts = {
     from: 'Vous avez reçu un cadeau',
     fromBrand: 'Un cadeau de {brand}',
     heading: 'Vous avez reçu une carte cadeau de {amount}',
-    place: 'Pays',
+    place: 'Pays d’utilisation',
     until: 'À ouvrir au plus tard le',
-    after: 'Passé cette date, le lien ne fonctionnera plus. Ouvrir la carte n’en dépense pas la valeur.',
+    after: 'Si vous ne l’ouvrez pas d’ici là, la carte revient à l’expéditeur.',
     show: 'Ouvrir la carte',
     opening: 'Ouverture…',
     sealed:
-      'Le code reste masqué tant que vous n’avez pas ouvert la carte. Ensuite, cette page l’affiche chaque fois que vous suivez le lien. Toute personne qui a le lien peut ouvrir la carte\u00a0: merci de ne pas le transmettre.',
+      'L’ouverture ne fait qu’afficher le code\u00a0: rien n’est dépensé. Ensuite, cette page affiche le code chaque fois que vous suivez le lien. Toute personne qui a le lien peut ouvrir la carte\u00a0: merci de ne pas le transmettre.',
   },
   revealed: {
     heading: 'Voici votre carte cadeau de {amount}',
@@ -46,6 +46,7 @@ export const fr: Texts = {
     close: 'Fermer',
     how: 'Comment l’utiliser',
     ofIssuer: 'Indications de l’émetteur',
+    inStore: 'En caisse\u00a0: présentez le code ci-dessus, et donnez le code PIN s’il est demandé.',
     howShop: 'Allez sur {shop} et saisissez-y le code de la carte, ainsi que le code PIN s’il est demandé.',
     askWhere:
       'Le message contenant le lien indique qui vous l’a envoyé. Demandez à cette personne où vous pouvez utiliser la carte.',
@@ -57,17 +58,17 @@ export const fr: Texts = {
     save: 'Enregistrer comme image',
     saved: 'L’image a été enregistrée',
     validUntil: 'Date d’expiration',
-    noLastDay: 'Non précisée',
+    noLastDay: 'Aucune date indiquée',
     firstOpened: 'Ouverte pour la première fois le',
     notYou:
       'Si ce n’était pas vous, quelqu’un d’autre connaît le code et l’a peut-être utilisé. Demandez de l’aide à l’expéditeur.',
     notYouBrand:
       'Si ce n’était pas vous, quelqu’un d’autre connaît le code et l’a peut-être utilisé. Demandez de l’aide à {brand}.',
     replaced:
-      'Cette carte a été remplacée\u00a0: un nouveau lien a été créé pour vous. Si la carte ne fonctionne pas, cherchez le nouveau lien dans vos messages.',
+      'Cette carte a été remplacée. Utilisez la nouvelle\u00a0: son lien se trouve dans un message plus récent.',
     keep: 'Conservez ce lien',
     keepWhy:
-      'Il vous permet de revoir la carte à tout moment. Ajoutez-le à vos favoris ou conservez le message reçu. Le code vaut de l’argent\u00a0: ne le communiquez jamais à quiconque vous appelle ou vous écrit.',
+      'Il vous permet de revoir la carte à tout moment. Ajoutez-le à vos favoris ou conservez le message reçu. Avant d’aller en magasin, enregistrez la carte en image\u00a0: une image n’a pas besoin d’Internet. Le code vaut de l’argent\u00a0: ne le communiquez jamais à quiconque vous appelle ou vous écrit.',
   },
   expired: {
     heading: 'Ce lien a expiré',
@@ -114,8 +115,8 @@ export const fr: Texts = {
     retry: 'Réessayer',
   },
   busy: {
-    heading: 'Trop de tentatives',
-    text: 'De nombreux liens erronés ont été essayés depuis votre réseau, peut-être par quelqu’un d’autre. Votre carte cadeau est en sécurité. Patientez une minute, puis réessayez.',
+    heading: 'Patientez une minute',
+    text: 'De nombreux liens erronés ont été essayés depuis votre réseau, peut-être par quelqu’un d’autre. Votre carte cadeau est en sécurité et votre lien reste valable. Réessayez dans une minute.',
   },
   paste: {
     label: 'Votre lien cadeau',
@@ -124,7 +125,8 @@ export const fr: Texts = {
   },
   delivered: {
     text: 'Perkway envoie des cartes cadeaux pour le compte d’entreprises. En cas de doute, contactez l’entreprise qui vous a envoyé le lien, en passant par son propre site.',
-    textBrand: 'Perkway envoie des cartes cadeaux pour le compte de {brand}.',
+    textBrand:
+      'Perkway envoie des cartes cadeaux pour le compte de {brand}. En cas de doute, contactez {brand} en passant par son propre site.',
   },
   footer: 'Cette page ne vous demande jamais de vous connecter ni de payer.',
 };

@@ -46,9 +46,11 @@ export interface Texts {
     enlarge: string;
     close: string;
     how: string;
-    /** Heads instructions in another language than that of the page. */
+    /** Heads the instructions of the product. */
     ofIssuer: string;
-    /** Shown if the product has a shop to go to, but no instructions. */
+    /** Shown if the code is drawn for the scanner of a checkout. */
+    inStore: string;
+    /** Shown if the product has a shop to go to. */
     howShop: string;
     /** Shown if the product has neither instructions nor a shop. */
     askWhere: string;

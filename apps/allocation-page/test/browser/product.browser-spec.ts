@@ -170,9 +170,10 @@ describe('the product of the card', () => {
     const ask = 'The message with your link says who sent it. Ask them where you can use this card.';
     const how = (page: Page) => page.locator('[data-how]').filter({ visible: true }).allInnerTexts();
     expect(await how(await revealed(null))).toEqual([expect.stringMatching(`^How to use it\\s+${ask}$`)]);
+    const show = 'At a checkout: show the code above, and give the PIN if you are asked for one.';
     const enter = `Go to ${new URL(PRODUCT.redeem_url).hostname} and enter the card code there, and the PIN if you are asked for one.`;
     expect(await how(await revealed({ instructions: null as never }))).toEqual([
-      expect.stringMatching(`^How to use it\\s+${enter}$`),
+      expect.stringMatching(`^How to use it\\s+${show}\\s+${enter}$`),
     ]);
     // The code leads to the card itself.
     const address = { code: 'https://cards.example.com/redeem/0123456789' };
@@ -223,6 +224,9 @@ describe('the product of the card', () => {
     const small = (await page.locator('[data-draw] svg').boundingBox())!;
     await page.getByRole('button', { name: 'Enlarge for the checkout' }).click();
     const large = (await page.locator('[data-large] svg').boundingBox())!;
+    const typed = page.locator('.large-code');
+    expect(await typed.innerText()).toBe(CARD.code);
+    expect(large.y + large.height).toBeLessThanOrEqual((await typed.boundingBox())!.y);
     // A barcode is turned on a screen that is high: its length is the height then.
     const isTurned = format === 'code128' && height > width;
     expect(isTurned ? large.height : large.width).toBeGreaterThan(1.2 * small.width);

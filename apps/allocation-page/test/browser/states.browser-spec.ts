@@ -86,7 +86,7 @@ const STATES: Record<
       /gift card worth €25/,
       /^France$/m,
       /Open it by\s+\d+ \w+ 20\d\d at \S+ CES?T \(in \d+ days\)/,
-      /^After that, the link no longer works\. Opening the card does not use any of its money\.$/m,
+      /^If you do not open it by then, the card goes back to the sender\.$/m,
       ABOUT,
       /^Open the card$/m,
     ],
@@ -135,7 +135,7 @@ const STATES: Record<
       /^Here is your €25 gift card$/m,
       new RegExp(CARD.code),
       new RegExp(`PIN\\s+${CARD.pin}`),
-      /^Card expires on\s+Not stated$/m,
+      /^Card expires on\s+No date given$/m,
       /^Keep this link$/m,
       /^Reference for support\s+[0-9a-f]{8}$/m,
     ],
@@ -156,8 +156,8 @@ const STATES: Record<
     reads: [
       /^A gift from Harbour Bank$/m,
       /worth €25\s+Fernway Books and Maps$/m,
-      /^Get help from Harbour Bank/m,
-      /^Perkway delivers gift cards for Harbour Bank\. This page never asks/m,
+      /^Get help from Harbour Bank \(harbour-bank\.example\)/m,
+      /^Perkway delivers gift cards for Harbour Bank\. If in doubt, contact Harbour Bank through its own website\. This page never/m,
     ],
     readsNot: /Gift card|Reference/,
   },
@@ -181,9 +181,9 @@ const STATES: Record<
     },
     reads: [
       /^Sie haben eine Geschenkkarte über CHF 25$/m,
-      /^Land\s+Schweiz$/m,
-      /bis Sie die Karte öffnen/,
-      /^Perkway stellt Geschenkkarten im Auftrag von Harbour Bank zu\. Auf dieser Seite müssen Sie sich nie anmelden/m,
+      /^Einlösbar in\s+Schweiz$/m,
+      /Das Guthaben bleibt unberührt/,
+      /^Perkway stellt Geschenkkarten im Auftrag von Harbour Bank zu\. .*Auf dieser Seite müssen Sie sich nie anmelden/m,
     ],
   },
   'revealed-product-qr': {
@@ -231,7 +231,7 @@ const STATES: Record<
       /^Its value was not spent: .+ Please ask Harbour Bank for a new link\.$/m,
       new RegExp(`^Reference for support\\s+${LINK_ID.slice(0, 8)}$`, 'm'),
       /Get help from Harbour Bank/,
-      /^Perkway delivers gift cards for Harbour Bank\. This page never asks/m,
+      /^Perkway delivers gift cards for Harbour Bank\. If in doubt, contact Harbour Bank through its own website\. This page never/m,
     ],
   },
   cancelled: {
@@ -270,7 +270,7 @@ const STATES: Record<
     },
     reads: [
       new RegExp(CARD.code),
-      /^Cette carte a été remplacée : un nouveau lien/m,
+      /^Cette carte a été remplacée\. Utilisez la nouvelle : son lien/m,
       /Date d’expiration\s+31 décembre 2027/,
       /Ouverte pour la première fois le\s+14 novembre 2023 à 23:13/,
       /^Si ce n’était pas vous, .+ Demandez de l’aide à Harbour Bank\.$/m,
@@ -348,7 +348,7 @@ const STATES: Record<
       await page.reload();
       await untilState(page, 'busy');
     },
-    reads: [/^Too many attempts$/m, /^Try again$/m],
+    reads: [/^Please wait a minute$/m, /^Try again$/m],
   },
 };
 

@@ -108,7 +108,7 @@ export class CheckReferencesDto {
 export class LinkedReferencesDto {
   @ApiProperty({
     type: [String],
-    description: 'Those for which a job has created a link, or can still create one',
+    description: 'References of the request for which a job has created a link, or can still create one',
     example: ['customer-1007'],
   })
   references: string[];

@@ -96,7 +96,11 @@ export class LinkJobsController {
     description:
       'Only links of jobs of the account count, whatever became of them, also those that a job can still create.',
   })
-  @ApiResponse({ status: 200, description: 'Those references', type: LinkedReferencesDto })
+  @ApiResponse({
+    status: 200,
+    description: 'The references that already have a link',
+    type: LinkedReferencesDto,
+  })
   checkReferences(
     @CurrentSession() session: Session,
     @Body() { references }: CheckReferencesDto,

@@ -931,7 +931,7 @@ export const texts = {
     checkFailed: 'Could not check whether these references already have a link.',
     checkNoReferences: 'They have no references, so nobody can tell who got which link.',
     back: 'Back',
-    leaveOut: 'Leave these lines out',
+    leaveOut: 'Remove lines that would get a second link',
     start: (links: string, value: string, isOne: boolean) =>
       `Make ${links} ${isOne ? 'link' : 'links'} (${value})`,
     started: 'The links are being made. You can leave this screen.',
@@ -1479,6 +1479,7 @@ export const texts = {
     action: 'Erase',
     requested: 'The erasure has begun.',
     receipts: 'Receipts',
+    csv: 'Shown receipts as CSV',
     receiptsNote: 'A receipt does not say whose data was erased. Note its id for the person who asked.',
     who: 'The audit log says who requested each erasure.',
     noReceipts: 'Nobody was erased yet.',
@@ -1743,14 +1744,13 @@ export const texts = {
       `Withdrawn: ${withdrawn}, of them from links that were cancelled: ${cancelled}. Kept on links: ${kept}. Opened before: ${redeemed}.`,
     cancelledLinks: (count: string) => `Cancelled links (${count})`,
     redeemedLinks: (count: string) => `Links opened before (${count})`,
-    firstLinks: 'The first 1,000.',
+    firstLinks: '1,000 of them are listed.',
     link: 'Link id',
   },
 
   health: {
     intro: 'Refreshed every five seconds.',
-    whatToDo: 'What to do',
-    whatToDoAbout: (alert: string) => `What to do about ${alert}`,
+    whatToDo: (alert: string) => `What to do about ${alert}`,
     good: (count: number) => `All ${count} apps are up, and no event is late.`,
     down: (apps: string, count: number) => `${apps} ${pluralOf(count, 'is', 'are')} down`,
     degraded: (apps: string, count: number) => `${apps} ${pluralOf(count, 'is', 'are')} degraded`,

@@ -10,6 +10,7 @@ import { LifeOfACard1767225670000 } from './1767225670000-life-of-a-card.js';
 import { Statements1767225690000 } from './1767225690000-statements.js';
 import { LoadTimes1767225691000 } from './1767225691000-load-times.js';
 import { AgesOfValues1767225692000 } from './1767225692000-ages-of-values.js';
+import { CancelledLinks1767225693000 } from './1767225693000-cancelled-links.js';
 import { ViewsAndFunctions } from './views-and-functions.js';
 
 export const migrations: MigrationClass[] = [
@@ -23,6 +24,7 @@ export const migrations: MigrationClass[] = [
   Statements1767225690000,
   LoadTimes1767225691000,
   AgesOfValues1767225692000,
+  CancelledLinks1767225693000,
   CreateAdminLogOutbox1767226090000,
   ViewsAndFunctions,
 ];

@@ -160,11 +160,13 @@ const STEP = (plan: string): string => `
       if w.reserved = 'cancel' then
         perform withdraw_links(v_links, w.id, v_now);
         w.cancelled := w.cancelled + cardinality(v_links);
+        w.cancelled_links := (w.cancelled_links || v_links)[:1000];
       else
         update reward_links set recalled_by = w.id where id = any (v_links) and recalled_by is null;
       end if;
     end if;
-    update withdrawals set cancelled = w.cancelled, redeemed = w.redeemed, redeemed_links = w.redeemed_links,
+    update withdrawals set cancelled = w.cancelled, cancelled_links = w.cancelled_links,
+      redeemed = w.redeemed, redeemed_links = w.redeemed_links,
       at_card = coalesce(v_card, at_card),
       state = case when v_looked < p_limit then 'done' else state end,
       finished_at = case when v_looked < p_limit then clock_timestamp() end

@@ -134,7 +134,7 @@ export class Withdrawal {
   kept: number;
   @ApiProperty({ type: 'integer', example: 0, description: 'Links that this withdrawal cancelled' })
   cancelled: number;
-  @ApiProperty({ type: [String], example: [], description: 'Those links, at most 1,000' })
+  @ApiProperty({ type: [String], example: [], description: 'Ids of links that it cancelled, at most 1,000' })
   cancelled_links: string[];
   @ApiProperty({
     type: 'integer',

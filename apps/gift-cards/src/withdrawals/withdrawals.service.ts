@@ -11,8 +11,6 @@ import { WithdrawalRunner } from './withdrawal-runner.js';
 
 /** Number of withdrawals that the list of a pool shows, newest first. */
 const LISTED = 50;
-/** As many as `redeemed_links` has. */
-const LISTED_LINKS = 1_000;
 const SELECTORS = ['batch', 'load_id', 'codes', 'valid_until_before'] as const;
 
 const SELECT = `
@@ -21,13 +19,7 @@ const SELECT = `
       select count(*)::float8 from reward_links l
       where l.recalled_by = w.id and l.revealed_at is null and not l.released and l.expires_at > now()
     ) as kept,
-    cancelled::float8,
-    -- Links that a withdrawal with "keep" recalled were cancelled by others.
-    case when w.reserved = 'cancel' then array(
-      select l.id from reward_links l
-      where l.recalled_by = w.id and l.cancelled_at is not null order by l.id limit ${LISTED_LINKS}
-    ) else '{}' end as cancelled_links,
-    redeemed::float8, redeemed_links, created_at, finished_at
+    cancelled::float8, cancelled_links, redeemed::float8, redeemed_links, created_at, finished_at
   from withdrawals w`;
 
 const COUNT = `

@@ -1,7 +1,7 @@
 import { APPS } from '@perkway/fleet';
 import { typeErrors } from '@perkway/testing';
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const ROOT = join(__dirname, '../../../..');
@@ -32,20 +32,21 @@ const GENERATORS: Record<string, (document: string, folder: string, app: string)
 };
 
 beforeAll(() => {
-  const lock = join(PACKAGES, 'package-lock.json');
-  const isInstalled =
-    existsSync(join(INSTALLED, 'node_modules')) &&
-    readFileSync(join(INSTALLED, 'package-lock.json'), 'utf8') === readFileSync(lock, 'utf8');
-  mkdirSync(INSTALLED, { recursive: true });
-  if (!isInstalled) {
-    for (const name of readdirSync(PACKAGES)) cpSync(join(PACKAGES, name), join(INSTALLED, name));
+  const lock = readFileSync(join(PACKAGES, 'package-lock.json'), 'utf8');
+  // Written last, so that a half-made folder is not used.
+  const marker = join(INSTALLED, 'complete');
+  if (!existsSync(marker) || readFileSync(marker, 'utf8') !== lock) {
+    rmSync(INSTALLED, { recursive: true, force: true });
+    cpSync(PACKAGES, INSTALLED, { recursive: true });
     const install = () =>
       run('npm', 'ci', '--prefix', INSTALLED, '--ignore-scripts', '--no-audit', '--no-fund');
     try {
       install();
-    } catch {
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ETIMEDOUT') throw error;
       install();
     }
+    writeFileSync(marker, lock);
   }
   runIn(ROOT, process.execPath, '--import', 'tsx', 'tools/openapi/src/main.ts');
 });

@@ -56,7 +56,7 @@ const GROUPS: Record<GroupName, PageName[]> = {
 
 const FILE = /^(?:.*\/)?(?:(client)\/README|([\w-]+))\.md(#.*)?$/;
 
-/** Returns the link to the screen of a page, or null: pages for Perkway's own engineers are not shown here. */
+/** Returns the URL of the screen of a linked page, or null if this person's Documentation does not show that page. */
 function linkTo(href: string, pages: PageName[]): string | null {
   if (/^(?:https:|#)/.test(href)) return href;
   const [, client, name = client, hash = ''] = FILE.exec(href) ?? [];

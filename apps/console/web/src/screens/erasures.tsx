@@ -228,12 +228,15 @@ function Receipts({ accountId }: { accountId: string }) {
         {(list) => (
           <>
             <CsvButton
-              label={texts.downloadCsv}
+              label={t.csv}
               name={`${slugOf(t.receipts)}-${slugOf(accountId)}.csv`}
               head={['receipt', 'kind', 'requested_at', 'state', 'completed_at']}
               rows={list.map(({ id, kind, requested_at, state, completed_at }) => [
-                ...[id, kind, requested_at, state],
-                completed_at ?? '',
+                id,
+                kind,
+                requested_at,
+                state,
+                completed_at,
               ])}
             />
             <Table

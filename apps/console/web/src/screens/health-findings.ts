@@ -1,9 +1,10 @@
+import type { Alert } from '../alerts';
 import type { Health } from '../api/types';
 import { formatList, formatNumber } from '../format';
 import { texts } from '../texts';
 
 const t = texts.health;
-/** As in the alerts OutboxStuck, FeedBehind and DeliveriesLate. */
+/** As in the alerts OutboxStuck, IngestBehind, FeedBehind and DeliveriesLate. */
 const LATE_SECONDS = 300;
 /** As in the alert ErasureStuck. */
 const STUCK_SECONDS = 3600;
@@ -18,16 +19,6 @@ export interface Finding {
   /** The alert of the same problem, which docs/operations.md explains. */
   alert?: Alert;
 }
-export type Alert =
-  | 'AppDown'
-  | 'BrokerAway'
-  | 'DeliveriesLate'
-  | 'ErasureStuck'
-  | 'EventsAtRisk'
-  | 'EventsDead'
-  | 'FeedBehind'
-  | 'OutboxStuck'
-  | 'WebhooksFailing';
 type Text = (names: string, count: number) => string;
 interface Aged {
   app: string;
@@ -89,7 +80,13 @@ export function healthFindings(health: Health): Finding[] {
   add(!broker.available, 'critical', t.brokerAway, 'BrokerAway');
   addNamed('critical', t.inMemory, inMemory, 'EventsAtRisk');
   addLate(t.outboxLate, outbox, 'OutboxStuck');
-  addLate(t.consumerLate, behind, 'FeedBehind');
+  const isIngest = ({ app }: Aged) => app === 'analytics-ingest';
+  addLate(t.consumerLate, behind.filter(isIngest), 'IngestBehind');
+  addLate(
+    t.consumerLate,
+    behind.filter((consumer) => !isIngest(consumer)),
+    'FeedBehind',
+  );
   add(overdue > LATE_SECONDS, 'warning', t.deliveriesLate, 'DeliveriesLate', overdue);
   add(erasing > STUCK_SECONDS, 'warning', t.erasureStuck, 'ErasureStuck', erasing);
   add(dead > 0, 'warning', t.deadLettered(formatNumber(dead), dead), 'EventsDead');

@@ -40,7 +40,19 @@ export default function Health() {
               <p className="headline" role="status">
                 {findings.length === 0 ? t.good(apps.length) : sentenceOf(findings.map(({ text }) => text))}
               </p>
-              {findings.flatMap(({ alert }) => (alert ? [<WhatToDo key={alert} about={alert} />] : []))}
+              {findings.some(({ alert }) => alert) && (
+                <ul>
+                  {findings.flatMap(({ alert }) =>
+                    alert
+                      ? [
+                          <li key={alert}>
+                            <WhatToDo about={alert} />
+                          </li>,
+                        ]
+                      : [],
+                  )}
+                </ul>
+              )}
               <Card title={t.apps} note={t.appsNote}>
                 <Table
                   caption={t.apps}

@@ -151,7 +151,7 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
     const others = [...new Set(references)].filter((reference) => !again.has(reference));
     const leaveOut = () => {
       changed(setList)(others.join('\n'));
-      setLinked({ references: [], latest: null });
+      setChecking(false);
     };
     const campaignName = campaigns.data?.find(({ id }) => id === campaign)?.name;
     return (

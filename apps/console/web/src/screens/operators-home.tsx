@@ -124,7 +124,7 @@ export default function OperatorsHome() {
       '#failing-webhooks',
       webhooks.filter(({ disabled_at }) => disabled_at === null),
       ({ failing_since }) => failing_since,
-    ).map((alarm) => ({ ...alarm, alert: 'WebhooksFailing' as const })),
+    ),
     ...alarmOf(
       'warning',
       t.disabledWebhooks,

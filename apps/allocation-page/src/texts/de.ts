@@ -42,7 +42,7 @@ export const de: Texts = {
     copied: 'Kopiert',
     copyFailed: 'Das Kopieren hat nicht geklappt. Der Text ist markiert: Kopieren Sie ihn bitte von Hand.',
     drawing: 'Der Code für die Kasse',
-    enlarge: 'Für die Kasse vergrößern',
+    enlarge: 'Code vergrößern',
     close: 'Schließen',
     how: 'So lösen Sie die Karte ein',
     ofIssuer: 'Hinweise des Anbieters',

@@ -41,7 +41,7 @@ export const en: Texts = {
     copied: 'Copied',
     copyFailed: 'Copying did not work. The text is selected: copy it by hand.',
     drawing: 'The code for the checkout',
-    enlarge: 'Enlarge for the checkout',
+    enlarge: 'Enlarge the code',
     close: 'Close',
     how: 'How to use it',
     ofIssuer: 'From the issuer',

@@ -41,7 +41,7 @@ export const es: Texts = {
     copied: 'Copiado',
     copyFailed: 'No se ha podido copiar. El texto está seleccionado: cópielo a mano.',
     drawing: 'El código para la caja',
-    enlarge: 'Ampliar para la caja',
+    enlarge: 'Ampliar el código',
     close: 'Cerrar',
     how: 'Cómo usarla',
     ofIssuer: 'Indicaciones del emisor',

@@ -42,7 +42,7 @@ export const fr: Texts = {
     copied: 'Copié',
     copyFailed: 'La copie n’a pas fonctionné. Le texte est sélectionné\u00a0: copiez-le à la main.',
     drawing: 'Le code pour la caisse',
-    enlarge: 'Agrandir pour la caisse',
+    enlarge: 'Agrandir le code',
     close: 'Fermer',
     how: 'Comment l’utiliser',
     ofIssuer: 'Indications de l’émetteur',

@@ -222,7 +222,7 @@ describe('the product of the card', () => {
     const page = await revealed({ code_format: format as 'qr' });
     await page.setViewportSize({ width, height });
     const small = (await page.locator('[data-draw] svg').boundingBox())!;
-    await page.getByRole('button', { name: 'Enlarge for the checkout' }).click();
+    await page.getByRole('button', { name: 'Enlarge the code' }).click();
     const large = (await page.locator('[data-large] svg').boundingBox())!;
     const typed = page.locator('.large-code');
     expect(await typed.innerText()).toBe(CARD.code);
@@ -245,7 +245,7 @@ describe('the product of the card', () => {
 
   it('is not shown large any more when another link is opened', async () => {
     const page = await revealed({});
-    await page.getByRole('button', { name: 'Enlarge for the checkout' }).click();
+    await page.getByRole('button', { name: 'Enlarge the code' }).click();
     const hash = new URL(stage.linkTo(stage.gifts.addLink({}, null, PRODUCT))).hash;
     await page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
     await untilState(page, 'reserved');

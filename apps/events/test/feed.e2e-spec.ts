@@ -364,7 +364,7 @@ describe('GET /events', () => {
     await publish(first);
     await stored(key, 1);
     const { next_cursor: cursor } = await list(key);
-    // The event wakes all readers at once, so on a busy machine some get 503, and repeat like any client.
+    // The event wakes all readers at once, so on a busy machine some get 503 and retry, like any client.
     const read = async (): Promise<Page> => {
       const { status, body } = await http(world.events, key).get(`/events?wait=20&cursor=${cursor}`);
       if (status === 503) return read();

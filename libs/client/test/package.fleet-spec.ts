@@ -50,7 +50,7 @@ const documents = () =>
     host: host as keyof typeof OPERATIONS,
     paths: (jest.requireActual(join(ROOT, `dist/openapi/${app}.json`)) as { paths: object }).paths,
   }));
-/** With a timeout (that of the slowest one), because a blocked event loop stops Jest's own. */
+/** Runs a command with a timeout that suits the slowest one, because Jest's own cannot fire while this blocks. */
 const runIn = (cwd: string, command: string, ...args: string[]) =>
   execFileSync(command, args, {
     cwd,

@@ -30,9 +30,9 @@ export function command(program: string, args: string[], options: CommandOptions
     });
     child.on('error', reject);
     child.on('exit', () => {
-      // True only if it took too long.
+      // Set only by the timeout.
       if (!child.killed) return;
-      // Grandchildren, such as apt's download methods, may keep the pipes open.
+      // Grandchildren, such as apt's download methods, may keep the pipes open, and then "close" never fires.
       child.stdout.destroy();
       child.stderr.destroy();
     });

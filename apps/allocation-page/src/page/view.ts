@@ -139,7 +139,7 @@ export function showProduct({ product, language, card }: RewardLink, sender: str
   fill('instructions', instructions);
   // The code of some cards is a web address, where the card itself is.
   const isAddress = !!card && isUrl(card.code);
-  // The texts about an address do not contain it.
+  // Any value selects the texts for an address: they have no placeholder.
   fill('address', isAddress ? 'yes' : '');
   const hasShop = lead('shop', isAddress ? card.code : product && product.redeem_url);
   const isScanned = !!product && (product.code_format === 'qr' || product.code_format === 'code128');

@@ -251,7 +251,7 @@ const reference = (texts: Texts): Html =>
     ${copyButton('reference', texts.reference.copy, texts)}
   </div>`;
 
-/** Below the heading: what the gift card is for. */
+/** The name of the product, below the heading. */
 const product = html`<p class="product" data-product="row" hidden>
   <bdi data-fill="product" data-product="text" translate="no"></bdi>
 </p>`;
@@ -316,15 +316,15 @@ const CURRENT = html`aria-current="true"`;
 /** Renders the card code or the PIN with its copy button. */
 const secret = (name: 'code' | 'pin', texts: Texts): Html =>
   html`<div class="secret" data-secret="${name}">
-    <p class="label" id="${name}-label">${orAddress(name, 'label', texts)}</p>
+    <p class="label" id="${name}-label">${secretText(name, 'label', texts)}</p>
     <p class="value" dir="ltr" translate="no" role="group" aria-labelledby="${name}-label">
       <code data-fill="${name}"></code>
     </p>
-    ${name === 'code' ? drawing(texts) : ''} ${copyButton(name, orAddress(name, 'copy', texts), texts)}
+    ${name === 'code' ? drawing(texts) : ''} ${copyButton(name, secretText(name, 'copy', texts), texts)}
   </div>`;
 
-/** Renders a text about the card code, which changes if the code is a web address. */
-const orAddress = (name: 'code' | 'pin', text: 'label' | 'copy', { revealed: { secrets } }: Texts): Html =>
+/** Renders a text about the PIN, or about the card code: the script changes the latter if the code is a web address. */
+const secretText = (name: 'code' | 'pin', text: 'label' | 'copy', { revealed: { secrets } }: Texts): Html =>
   name === 'code'
     ? html`<span data-fill="address" data-template="${secrets.address[text]}">${secrets.code[text]}</span>`
     : html`${secrets.pin[text]}`;

@@ -24,9 +24,9 @@ export const de: Texts = {
     from: 'Sie haben ein Geschenk erhalten',
     fromBrand: 'Ein Geschenk von {brand}',
     heading: 'Sie haben eine Geschenkkarte über {amount}',
-    place: 'Einlösbar in',
+    place: 'Einlösbar in (Land)',
     until: 'Zu öffnen bis',
-    after: 'Wird sie bis dahin nicht geöffnet, geht die Karte an den Absender zurück.',
+    after: 'Wird die Karte bis dahin nicht geöffnet, geht sie an den Absender zurück.',
     show: 'Karte öffnen',
     opening: 'Wird geöffnet…',
     sealed:
@@ -46,9 +46,10 @@ export const de: Texts = {
     close: 'Schließen',
     how: 'So lösen Sie die Karte ein',
     ofIssuer: 'Hinweise des Anbieters',
-    inStore: 'An der Kasse: Zeigen Sie den Code oben vor und nennen Sie, falls danach gefragt wird, die PIN.',
+    inStore:
+      'Im Geschäft: Zeigen Sie den Code an der Kasse vor und nennen Sie die PIN, falls danach gefragt wird.',
     howShop:
-      'Gehen Sie zu {shop} und geben Sie dort den Kartencode ein und, falls danach gefragt wird, auch die PIN.',
+      'Online: Gehen Sie zu {shop} und geben Sie dort den Kartencode ein und, falls danach gefragt wird, auch die PIN.',
     askWhere:
       'In der Nachricht mit dem Link steht, wer ihn geschickt hat. Fragen Sie dort nach, wo Sie die Karte einlösen können.',
     askWhereBrand: 'Fragen Sie bei {brand} nach, wo Sie die Karte einlösen können.',
@@ -66,10 +67,10 @@ export const de: Texts = {
     notYouBrand:
       'Wenn das nicht Sie waren, kennt noch jemand den Code und hat ihn vielleicht eingelöst. Bitten Sie {brand} um Hilfe.',
     replaced:
-      'Diese Karte wurde ersetzt. Bitte verwenden Sie die neue: Ihr Link steht in einer neueren Nachricht.',
-    keep: 'Heben Sie diesen Link auf',
+      'Diese Karte wurde ersetzt. Bitte verwenden Sie die neue Karte: Den Link dazu finden Sie in einer neueren Nachricht.',
+    keep: 'Heben Sie den Link zu dieser Seite auf',
     keepWhy:
-      'Damit können Sie die Karte jederzeit wieder ansehen. Legen Sie ein Lesezeichen an oder bewahren Sie die Nachricht auf. Speichern Sie die Karte vor dem Einkauf als Bild: Ein Bild braucht kein Internet. Behandeln Sie den Code wie Bargeld: Nennen Sie ihn niemandem, der Sie anruft oder Ihnen schreibt.',
+      'Damit können Sie die Karte jederzeit wieder ansehen. Legen Sie ein Lesezeichen an oder bewahren Sie die Nachricht auf. Speichern Sie die Karte als Bild, bevor Sie in ein Geschäft gehen: Das Bild lässt sich auch ohne Internet öffnen. Behandeln Sie den Code wie Bargeld: Nennen Sie ihn niemandem, der Sie anruft oder Ihnen schreibt.',
   },
   expired: {
     heading: 'Dieser Link ist abgelaufen',
@@ -130,7 +131,7 @@ export const de: Texts = {
   delivered: {
     text: 'Perkway stellt Geschenkkarten im Auftrag von Unternehmen zu. Fragen Sie im Zweifel bei dem Unternehmen nach, das Ihnen den Link geschickt hat, und zwar über dessen eigene Website.',
     textBrand:
-      'Perkway stellt Geschenkkarten im Auftrag von {brand} zu. Wenden Sie sich im Zweifel über die eigene Website an {brand}.',
+      'Perkway stellt Geschenkkarten im Auftrag von {brand} zu. Wenn Sie nicht sicher sind, ob diese Seite echt ist, wenden Sie sich über die offizielle Website an {brand}.',
   },
   footer: 'Auf dieser Seite müssen Sie sich nie anmelden und nie etwas bezahlen.',
 };

@@ -23,13 +23,13 @@ export const en: Texts = {
     from: 'You have received a gift',
     fromBrand: 'A gift from {brand}',
     heading: 'You have a gift card worth {amount}',
-    place: 'Can be used in',
+    place: 'Valid in',
     until: 'Open it by',
-    after: 'If you do not open it by then, the card goes back to the sender.',
+    after: 'If you do not open the card by then, it goes back to the sender.',
     show: 'Open the card',
     opening: 'Opening…',
     sealed:
-      'Opening only shows the code: no money is spent. After that, this page shows the code whenever you open the link. Anyone with the link can open the card, so please do not share it.',
+      'Opening the card only shows its code: the full value stays on it. After that, this page shows the code whenever you open the link. Anyone with the link can open the card, so please do not share it.',
   },
   revealed: {
     heading: 'Here is your {amount} gift card',
@@ -45,8 +45,8 @@ export const en: Texts = {
     close: 'Close',
     how: 'How to use it',
     ofIssuer: 'From the issuer',
-    inStore: 'At a checkout: show the code above, and give the PIN if you are asked for one.',
-    howShop: 'Go to {shop} and enter the card code there, and the PIN if you are asked for one.',
+    inStore: 'In a store: show the code above at the checkout, and give the PIN if you are asked for one.',
+    howShop: 'Online: go to {shop} and enter the card code, and the PIN if you are asked for one.',
     askWhere: 'The message with your link says who sent it. Ask them where you can use this card.',
     askWhereBrand: 'Ask {brand} where you can use this card.',
     shop: 'Go to {shop}',
@@ -62,10 +62,11 @@ export const en: Texts = {
       'If that was not you, somebody else has seen the code and may have used it. Please ask the sender for help.',
     notYouBrand:
       'If that was not you, somebody else has seen the code and may have used it. Please ask {brand} for help.',
-    replaced: 'This card has been replaced. Please use the new one: its link is in a newer message.',
-    keep: 'Keep this link',
+    replaced:
+      'This card has been replaced. Please use the new card instead: look for its link in a newer message.',
+    keep: 'Keep the link to this page',
     keepWhy:
-      'It shows the card at any time. Bookmark it or keep the message it came in. Before you go to a shop, save the card as a picture: a picture needs no internet. Treat the code like cash: never give it to anybody who calls or writes to you.',
+      'It shows the card at any time. Bookmark it or keep the message it came in. Before you go to a store, save the card as a picture: you can open it without internet. Treat the code like cash: never give it to anybody who calls or writes to you.',
   },
   expired: {
     heading: 'This link has expired',
@@ -122,7 +123,7 @@ export const en: Texts = {
   delivered: {
     text: 'Perkway delivers gift cards for companies. If in doubt, contact the company that sent you the link, through its own website.',
     textBrand:
-      'Perkway delivers gift cards for {brand}. If in doubt, contact {brand} through its own website.',
+      'Perkway delivers gift cards for {brand}. If you are not sure that this page is genuine, contact {brand} through its official website.',
   },
   footer: 'This page never asks you to sign in or to pay.',
 };

@@ -25,11 +25,11 @@ export const es: Texts = {
     heading: 'Tiene una tarjeta regalo de {amount}',
     place: 'País de uso',
     until: 'Fecha límite para abrirla',
-    after: 'Si no la abre antes, la tarjeta vuelve a quien la envió.',
+    after: 'Si no abre la tarjeta antes de esa fecha, se devolverá a quien la envió.',
     show: 'Abrir la tarjeta',
     opening: 'Abriendo…',
     sealed:
-      'Al abrirla solo se muestra el código: no se gasta nada. Después, esta página muestra el código cada vez que abra el enlace. Cualquiera que tenga el enlace puede abrir la tarjeta, así que no lo comparta, por favor.',
+      'Al abrir la tarjeta solo se muestra su código: no se gasta nada del saldo. Después, esta página mostrará el código cada vez que abra el enlace. Cualquiera que tenga el enlace puede abrir la tarjeta, así que no lo comparta, por favor.',
   },
   revealed: {
     heading: 'Aquí tiene su tarjeta regalo de {amount}',
@@ -45,8 +45,8 @@ export const es: Texts = {
     close: 'Cerrar',
     how: 'Cómo usarla',
     ofIssuer: 'Indicaciones del emisor',
-    inStore: 'En la caja: muestre el código de arriba y dé el PIN si se lo piden.',
-    howShop: 'Vaya a {shop} e introduzca allí el código de la tarjeta, y el PIN si se lo piden.',
+    inStore: 'En la tienda: muestre el código de arriba en la caja y dé el PIN si se lo piden.',
+    howShop: 'En línea: vaya a {shop} e introduzca allí el código de la tarjeta, y el PIN si se lo piden.',
     askWhere:
       'El mensaje con el enlace indica quién se lo envió. Pregunte a esa persona dónde puede usar esta tarjeta.',
     askWhereBrand: 'Pregunte a {brand} dónde puede usar esta tarjeta.',
@@ -63,10 +63,11 @@ export const es: Texts = {
       'Si no fue usted, otra persona conoce el código y quizá lo haya usado. Pida ayuda a quien le envió el enlace.',
     notYouBrand:
       'Si no fue usted, otra persona conoce el código y quizá lo haya usado. Pida ayuda a {brand}.',
-    replaced: 'Esta tarjeta se ha sustituido. Use la nueva: su enlace está en un mensaje más reciente.',
-    keep: 'Conserve este enlace',
+    replaced:
+      'Esta tarjeta se ha sustituido. Use la tarjeta nueva: busque su enlace en un mensaje más reciente.',
+    keep: 'Conserve el enlace de esta página',
     keepWhy:
-      'Con él podrá volver a ver la tarjeta cuando quiera. Guárdelo en favoritos o conserve el mensaje recibido. Antes de ir a una tienda, guarde la tarjeta como imagen: una imagen no necesita internet. Trate el código como dinero en efectivo: no se lo dé a nadie que le llame o le escriba.',
+      'Con él podrá volver a ver la tarjeta cuando quiera. Guárdelo en favoritos o conserve el mensaje recibido. Antes de ir a una tienda, guarde la tarjeta como imagen: podrá verla sin conexión a internet. Trate el código como dinero en efectivo: no se lo dé a nadie que le llame o le escriba.',
   },
   expired: {
     heading: 'Este enlace ha caducado',
@@ -122,7 +123,7 @@ export const es: Texts = {
   delivered: {
     text: 'Perkway envía tarjetas regalo en nombre de empresas. Si tiene dudas, contacte, a través de su sitio web, con la empresa que le envió el enlace.',
     textBrand:
-      'Perkway envía tarjetas regalo en nombre de {brand}. Si tiene dudas, contacte con {brand} a través de su propio sitio web.',
+      'Perkway envía tarjetas regalo en nombre de {brand}. Si no está seguro de que esta página sea auténtica, contacte con {brand} a través de su sitio web oficial.',
   },
   footer: 'Esta página nunca le pide que inicie sesión ni que pague.',
 };

@@ -26,11 +26,11 @@ export const fr: Texts = {
     heading: 'Vous avez reçu une carte cadeau de {amount}',
     place: 'Pays d’utilisation',
     until: 'À ouvrir au plus tard le',
-    after: 'Si vous ne l’ouvrez pas d’ici là, la carte revient à l’expéditeur.',
+    after: 'Si vous n’ouvrez pas la carte d’ici là, elle sera renvoyée à l’expéditeur.',
     show: 'Ouvrir la carte',
     opening: 'Ouverture…',
     sealed:
-      'L’ouverture ne fait qu’afficher le code\u00a0: rien n’est dépensé. Ensuite, cette page affiche le code chaque fois que vous suivez le lien. Toute personne qui a le lien peut ouvrir la carte\u00a0: merci de ne pas le transmettre.',
+      'Ouvrir la carte n’affiche que son code\u00a0: sa valeur reste intacte. Ensuite, cette page affiche le code chaque fois que vous suivez le lien. Toute personne qui a le lien peut ouvrir la carte\u00a0: merci de ne pas le transmettre.',
   },
   revealed: {
     heading: 'Voici votre carte cadeau de {amount}',
@@ -46,8 +46,10 @@ export const fr: Texts = {
     close: 'Fermer',
     how: 'Comment l’utiliser',
     ofIssuer: 'Indications de l’émetteur',
-    inStore: 'En caisse\u00a0: présentez le code ci-dessus, et donnez le code PIN s’il est demandé.',
-    howShop: 'Allez sur {shop} et saisissez-y le code de la carte, ainsi que le code PIN s’il est demandé.',
+    inStore:
+      'En magasin\u00a0: présentez le code ci-dessus à la caisse, et donnez le code PIN s’il vous est demandé.',
+    howShop:
+      'En ligne\u00a0: allez sur {shop} et saisissez-y le code de la carte, ainsi que le code PIN s’il est demandé.',
     askWhere:
       'Le message contenant le lien indique qui vous l’a envoyé. Demandez à cette personne où vous pouvez utiliser la carte.',
     askWhereBrand: 'Demandez à {brand} où vous pouvez utiliser cette carte.',
@@ -65,10 +67,10 @@ export const fr: Texts = {
     notYouBrand:
       'Si ce n’était pas vous, quelqu’un d’autre connaît le code et l’a peut-être utilisé. Demandez de l’aide à {brand}.',
     replaced:
-      'Cette carte a été remplacée. Utilisez la nouvelle\u00a0: son lien se trouve dans un message plus récent.',
-    keep: 'Conservez ce lien',
+      'Cette carte a été remplacée. Utilisez la nouvelle carte\u00a0: cherchez son lien dans un message plus récent.',
+    keep: 'Conservez le lien de cette page',
     keepWhy:
-      'Il vous permet de revoir la carte à tout moment. Ajoutez-le à vos favoris ou conservez le message reçu. Avant d’aller en magasin, enregistrez la carte en image\u00a0: une image n’a pas besoin d’Internet. Le code vaut de l’argent\u00a0: ne le communiquez jamais à quiconque vous appelle ou vous écrit.',
+      'Il vous permet de revoir la carte à tout moment. Ajoutez-le à vos favoris ou conservez le message reçu. Avant d’aller en magasin, enregistrez la carte comme image\u00a0: vous pourrez l’afficher sans connexion Internet. Le code vaut de l’argent\u00a0: ne le communiquez jamais à quiconque vous appelle ou vous écrit.',
   },
   expired: {
     heading: 'Ce lien a expiré',
@@ -126,7 +128,7 @@ export const fr: Texts = {
   delivered: {
     text: 'Perkway envoie des cartes cadeaux pour le compte d’entreprises. En cas de doute, contactez l’entreprise qui vous a envoyé le lien, en passant par son propre site.',
     textBrand:
-      'Perkway envoie des cartes cadeaux pour le compte de {brand}. En cas de doute, contactez {brand} en passant par son propre site.',
+      'Perkway envoie des cartes cadeaux pour le compte de {brand}. Si vous n’êtes pas sûr que cette page soit authentique, contactez {brand} en passant par son site officiel.',
   },
   footer: 'Cette page ne vous demande jamais de vous connecter ni de payer.',
 };

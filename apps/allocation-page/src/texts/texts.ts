@@ -36,7 +36,7 @@ export interface Texts {
   };
   revealed: {
     heading: string;
-    /** `address` is the code of a card whose code is a web address. */
+    /** `address` replaces `code` if the card code is a web address. */
     secrets: Record<'code' | 'address' | 'pin', CopyTexts>;
     copied: string;
     copyFailed: string;
@@ -48,9 +48,9 @@ export interface Texts {
     how: string;
     /** Heads the instructions of the product. */
     ofIssuer: string;
-    /** Shown if the code is drawn for the scanner of a checkout. */
+    /** Shown if the code is drawn for the scanner of a checkout, and is not a web address. */
     inStore: string;
-    /** Shown if the product has a shop to go to. */
+    /** Shown if the product has a shop to go to, and the code is not a web address. */
     howShop: string;
     /** Shown if the product has neither instructions nor a shop. */
     askWhere: string;
@@ -91,7 +91,7 @@ export interface Texts {
   unreachable: { heading: string; text: string; retry: string };
   busy: { heading: string; text: string };
   paste: { label: string; open: string; wrong: string };
-  /** Says what Perkway is. Without a brand, the page cannot name the sender. */
+  /** Says what Perkway is, and whom to contact in doubt. Without a brand, the page cannot name the sender. */
   delivered: { text: string; textBrand: string };
   footer: string;
 }

@@ -162,7 +162,7 @@ describe('the product of the card', () => {
     expect(await page.getAttribute('.label', 'lang')).toBeNull();
     // Readers of another language than that of the instructions get the page's words, too.
     expect(await page.innerText('[data-how]')).toMatch(
-      /Gehen Sie zu fernway-books\.example und geben Sie dort den Kartencode ein.*\s+Hinweise des Anbieters\s+أظهر الرمز عند الدفع\./,
+      /Online: Gehen Sie zu fernway-books\.example und geben Sie dort den Kartencode ein.*\s+Hinweise des Anbieters\s+أظهر الرمز عند الدفع\./,
     );
   });
 
@@ -170,8 +170,9 @@ describe('the product of the card', () => {
     const ask = 'The message with your link says who sent it. Ask them where you can use this card.';
     const how = (page: Page) => page.locator('[data-how]').filter({ visible: true }).allInnerTexts();
     expect(await how(await revealed(null))).toEqual([expect.stringMatching(`^How to use it\\s+${ask}$`)]);
-    const show = 'At a checkout: show the code above, and give the PIN if you are asked for one.';
-    const enter = `Go to ${new URL(PRODUCT.redeem_url).hostname} and enter the card code there, and the PIN if you are asked for one.`;
+    const show =
+      'In a store: show the code above at the checkout, and give the PIN if you are asked for one.';
+    const enter = `Online: go to ${new URL(PRODUCT.redeem_url).hostname} and enter the card code, and the PIN if you are asked for one.`;
     expect(await how(await revealed({ instructions: null as never }))).toEqual([
       expect.stringMatching(`^How to use it\\s+${show}\\s+${enter}$`),
     ]);

@@ -86,7 +86,7 @@ const STATES: Record<
       /gift card worth €25/,
       /^France$/m,
       /Open it by\s+\d+ \w+ 20\d\d at \S+ CES?T \(in \d+ days\)/,
-      /^If you do not open it by then, the card goes back to the sender\.$/m,
+      /^If you do not open the card by then, it goes back to the sender\.$/m,
       ABOUT,
       /^Open the card$/m,
     ],
@@ -136,7 +136,7 @@ const STATES: Record<
       new RegExp(CARD.code),
       new RegExp(`PIN\\s+${CARD.pin}`),
       /^Card expires on\s+No date given$/m,
-      /^Keep this link$/m,
+      /^Keep the link to this page$/m,
       /^Reference for support\s+[0-9a-f]{8}$/m,
     ],
     readsNot: /This card has been replaced|First opened/,
@@ -157,7 +157,7 @@ const STATES: Record<
       /^A gift from Harbour Bank$/m,
       /worth €25\s+Fernway Books and Maps$/m,
       /^Get help from Harbour Bank \(harbour-bank\.example\)/m,
-      /^Perkway delivers gift cards for Harbour Bank\. If in doubt, contact Harbour Bank through its own website\. This page never/m,
+      /^Perkway delivers gift cards for Harbour Bank\. If you are not sure that this page is genuine, contact Harbour Bank through its official website\. This page never/m,
     ],
     readsNot: /Gift card|Reference/,
   },
@@ -181,7 +181,7 @@ const STATES: Record<
     },
     reads: [
       /^Sie haben eine Geschenkkarte über CHF 25$/m,
-      /^Einlösbar in\s+Schweiz$/m,
+      /^Einlösbar in \(Land\)\s+Schweiz$/m,
       /Das Guthaben bleibt unberührt/,
       /^Perkway stellt Geschenkkarten im Auftrag von Harbour Bank zu\. .*Auf dieser Seite müssen Sie sich nie anmelden/m,
     ],
@@ -231,7 +231,7 @@ const STATES: Record<
       /^Its value was not spent: .+ Please ask Harbour Bank for a new link\.$/m,
       new RegExp(`^Reference for support\\s+${LINK_ID.slice(0, 8)}$`, 'm'),
       /Get help from Harbour Bank/,
-      /^Perkway delivers gift cards for Harbour Bank\. If in doubt, contact Harbour Bank through its own website\. This page never/m,
+      /^Perkway delivers gift cards for Harbour Bank\. If you are not sure that this page is genuine, contact Harbour Bank through its official website\. This page never/m,
     ],
   },
   cancelled: {
@@ -270,7 +270,7 @@ const STATES: Record<
     },
     reads: [
       new RegExp(CARD.code),
-      /^Cette carte a été remplacée\. Utilisez la nouvelle : son lien/m,
+      /^Cette carte a été remplacée\. Utilisez la nouvelle carte : cherchez son lien/m,
       /Date d’expiration\s+31 décembre 2027/,
       /Ouverte pour la première fois le\s+14 novembre 2023 à 23:13/,
       /^Si ce n’était pas vous, .+ Demandez de l’aide à Harbour Bank\.$/m,
@@ -535,7 +535,7 @@ describe('in special conditions', () => {
         'Terms of the card',
       ])
         expect(text).toContain(expected);
-      for (const gone of ['Copy', 'Print', 'Save as picture', 'Keep this link', 'Deutsch'])
+      for (const gone of ['Copy', 'Print', 'Save as picture', 'Keep the link to this page', 'Deutsch'])
         expect(text).not.toContain(gone);
       const after = 'getComputedStyle(document.querySelector(\'[data-link="terms"]\'), "::after").content';
       expect(await page.evaluate(after)).toContain('https://fernway-books.example/terms');

@@ -92,13 +92,13 @@ export class LinkJobsController {
   @Post('check')
   @HttpCode(200)
   @ApiOperation({
-    summary: 'List the references that already have a link',
+    summary: 'List the references that have a link or will get one',
     description:
-      'Only links of jobs of the account count, whatever became of them, also those that a job can still create.',
+      'Considers only link jobs of the account. Includes links that were opened, cancelled or expired, and links that a job can still create.',
   })
   @ApiResponse({
     status: 200,
-    description: 'The references that already have a link',
+    description: 'The references that have a link or will get one',
     type: LinkedReferencesDto,
   })
   checkReferences(

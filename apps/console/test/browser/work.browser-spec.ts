@@ -547,8 +547,8 @@ describe('an operator', () => {
     await page.getByText(`/admin/campaigns/${account}-launch`).first().waitFor();
     expect(await page.content()).not.toContain(key);
     await screenshot(page, 'audit-log');
-    const shown = await downloaded(page, button(page, 'Shown entries as CSV').click());
-    expect(shown[0]).toBe('at,by,account,action,call,outcome');
+    const shown = await downloaded(page, button(page, 'These entries as CSV').click());
+    expect(shown[0]).toBe('at,by,account,what,call,outcome');
     expect(shown).toContainEqual(
       expect.stringMatching(/^\d{4}-.*,Created .*Launch.*,PUT boost \/admin\/campaigns\/.+-launch,Done$/),
     );
@@ -1664,7 +1664,7 @@ describe('an operator', () => {
     const kinds = page.getByRole('table', { name: 'Receipts' }).getByRole('row');
     await waitFor(async () => expect(await kinds.count()).toBe(4), 'a receipt of each kind');
     expect((await kinds.allInnerTexts()).join()).toMatch(/Customer[^]*Journey/);
-    const rows = await downloaded(page, button(page, 'Shown receipts as CSV').click());
+    const rows = await downloaded(page, button(page, 'Receipts as CSV').click());
     expect(rows[0]).toBe('receipt,kind,requested_at,state,completed_at');
     expect(rows.slice(1).map((row) => row.split(',').slice(1, 2))).toEqual([
       ['customer_id'],

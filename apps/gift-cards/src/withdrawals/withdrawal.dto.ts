@@ -134,7 +134,11 @@ export class Withdrawal {
   kept: number;
   @ApiProperty({ type: 'integer', example: 0, description: 'Links that this withdrawal cancelled' })
   cancelled: number;
-  @ApiProperty({ type: [String], example: [], description: 'Ids of links that it cancelled, at most 1,000' })
+  @ApiProperty({
+    type: [String],
+    example: [],
+    description: 'Ids of the links that this withdrawal cancelled, at most the first 1,000',
+  })
   cancelled_links: string[];
   @ApiProperty({
     type: 'integer',

@@ -10,7 +10,7 @@ const PACKAGES = join(__dirname, '../../generators');
 const INSTALLED = join(FOLDER, 'installed');
 const DOCUMENTS = join(ROOT, 'dist/openapi');
 
-/** With a timeout, because npm sometimes never exits, and a blocked event loop stops Jest's own timeouts. */
+/** Runs a command with a timeout, because npm sometimes never exits, and Jest's own cannot fire while this blocks. */
 const runIn = (cwd: string, command: string, ...args: string[]) =>
   execFileSync(command, args, { cwd, stdio: 'pipe', timeout: 120_000, killSignal: 'SIGKILL' });
 const run = (command: string, ...args: string[]) => runIn(FOLDER, command, ...args);

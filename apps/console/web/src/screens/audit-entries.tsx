@@ -31,7 +31,7 @@ import { texts } from '../texts';
 
 const t = texts.auditLog;
 const SHOWN = 40;
-const CSV_HEAD = ['at', 'by', 'account', 'action', 'call', 'outcome'];
+const CSV_HEAD = ['at', 'by', 'account', 'what', 'call', 'outcome'];
 
 type State = Record<string, unknown> | null;
 

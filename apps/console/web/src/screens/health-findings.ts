@@ -4,7 +4,7 @@ import { formatList, formatNumber } from '../format';
 import { texts } from '../texts';
 
 const t = texts.health;
-/** As in the alerts OutboxStuck, IngestBehind, FeedBehind and DeliveriesLate. */
+/** As in the alerts OutboxStuck, FeedBehind and DeliveriesLate. IngestBehind counts messages instead. */
 const LATE_SECONDS = 300;
 /** As in the alert ErasureStuck. */
 const STUCK_SECONDS = 3600;

@@ -21,7 +21,7 @@ const MOST = 10_000;
 const CHECK_MS = 15_000;
 const TEMPLATE_ROWS = [['customer-1007'], ['customer-1008']];
 
-/** Returns the references that would get a second link. Null if that cannot be said: the person decides without it. */
+/** Returns the references that would get a second link. Null if the check failed: the person then decides without it. */
 const checkReferences = (references: string[]): Promise<LinkedReferences | null> =>
   sendRequest<LinkedReferences>('/api/link-jobs/check', {
     method: 'POST',
@@ -147,10 +147,10 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
   if (isChecking && chosen) {
     const { denomination, currency } = chosen.entry;
     const repeated = references.length - new Set(references).size;
-    const again = new Set(linked?.references);
-    const others = [...new Set(references)].filter((reference) => !again.has(reference));
-    const leaveOut = () => {
-      changed(setList)(others.join('\n'));
+    const alreadyLinked = new Set(linked?.references);
+    const unlinked = [...new Set(references)].filter((reference) => !alreadyLinked.has(reference));
+    const removeLines = () => {
+      changed(setList)(unlinked.join('\n'));
       setChecking(false);
     };
     const campaignName = campaigns.data?.find(({ id }) => id === campaign)?.name;
@@ -187,13 +187,19 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
           <>
             {repeated > 0 && <b>{t.checkRepeated(formatNumber(repeated), repeated === 1)}</b>}
             {linked?.latest && (
-              <b>{t.checkLinked(formatNumber(again.size), again.size === 1, formatDate(linked.latest))}</b>
+              <b>
+                {t.checkLinked(
+                  formatNumber(alreadyLinked.size),
+                  alreadyLinked.size === 1,
+                  formatDate(linked.latest),
+                )}
+              </b>
             )}
             {!linked && <p className="hint">{t.checkFailed}</p>}
-            {others.length > 0 && others.length < references.length && (
+            {unlinked.length > 0 && unlinked.length < references.length && (
               <div>
-                <button type="button" className="button small" onClick={leaveOut}>
-                  {t.leaveOut}
+                <button type="button" className="button small" onClick={removeLines}>
+                  {t.removeLines}
                 </button>
               </div>
             )}

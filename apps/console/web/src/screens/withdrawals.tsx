@@ -124,7 +124,7 @@ function Links({ title, links, count, file }: LinksProps) {
   return (
     <details>
       <summary>{caption}</summary>
-      {count > links.length && <p className="hint">{t.firstLinks}</p>}
+      {count > links.length && <p className="hint">{t.listedLinks(formatNumber(links.length))}</p>}
       <CsvButton
         label={texts.downloadCsv}
         name={file}

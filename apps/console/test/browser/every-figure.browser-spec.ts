@@ -1127,7 +1127,8 @@ async function checkExplore(page: Page, subject: Subject): Promise<void> {
       }),
       {
         table: sorted(steps.map((row) => [dayOf(row), ...cells(row)])),
-        chart: measures.flatMap((measure) =>
+        // Without any row, a sentence says so in place of the chart.
+        chart: (steps.length === 0 ? [] : measures).flatMap((measure) =>
           stepsIn(now, step)
             .map((day) =>
               valueOf(

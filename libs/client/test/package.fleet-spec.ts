@@ -1,5 +1,5 @@
 import { FLEET, type DatabaseApp } from '@perkway/fleet';
-import { freePort } from '@perkway/local-servers';
+import { freePort, run } from '@perkway/local-servers';
 import {
   AppProcess,
   BundledApp,
@@ -15,7 +15,6 @@ import {
   type TestDatabase,
   type TestNats,
 } from '@perkway/testing';
-import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import {
   copyFileSync,
@@ -50,20 +49,12 @@ const documents = () =>
     host: host as keyof typeof OPERATIONS,
     paths: (jest.requireActual(join(ROOT, `dist/openapi/${app}.json`)) as { paths: object }).paths,
   }));
-/** Runs a command with a timeout that suits the slowest one, because Jest's own cannot fire while this blocks. */
 const runIn = (cwd: string, command: string, ...args: string[]) =>
-  execFileSync(command, args, {
-    cwd,
-    env: { ...process.env, NX_DAEMON: 'false' },
-    stdio: 'pipe',
-    timeout: 220_000,
-    killSignal: 'SIGKILL',
-  }).toString();
-const run = (...args: string[]) => runIn(ROOT, process.execPath, ...args);
+  run(command, args, { cwd, env: { ...process.env, NX_DAEMON: 'false' }, timeoutMs: 220_000 });
 
 // Because dist may be older than the sources.
-beforeAll(() => {
-  runIn(ROOT, 'npx', 'nx', 'run-many', '-t', 'types', '-p', 'client,console');
+beforeAll(async () => {
+  await runIn(ROOT, 'npx', 'nx', 'run-many', '-t', 'types', '-p', 'client,console');
 }, 240_000);
 
 describe('the operations of the client', () => {
@@ -187,21 +178,29 @@ describe('the package of the client', () => {
     closeAll(...processes.map((process) => ({ close: () => process.kill('SIGTERM') })), database, nats),
   );
 
-  it('cannot be packed from the sources', () => {
-    const packed = () => runIn(join(__dirname, '..'), 'npm', 'pack', '--dry-run');
-    expect(packed).toThrow('npm run client:pack');
+  it('cannot be packed from the sources', async () => {
+    const packed = runIn(join(__dirname, '..'), 'npm', 'pack', '--dry-run');
+    await expect(packed).rejects.toThrow('npm run client:pack');
   });
 
   it('compiles under strict in an empty folder, and works against the apps', async () => {
     const folder = runFolder('client-consumer');
     const built = join(folder, 'built');
-    run('libs/client/build/make-package.mjs', built);
-    runIn(folder, 'npm', 'pack', built, '--pack-destination', folder);
+    await runIn(ROOT, process.execPath, 'libs/client/build/make-package.mjs', built);
+    await runIn(folder, 'npm', 'pack', built, '--pack-destination', folder);
     const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz'))!;
     // Laid out like an installation, without using a registry.
     const modules = join(folder, 'node_modules');
     mkdirSync(join(modules, '@perkway/client'), { recursive: true });
-    runIn(folder, 'tar', '-xzf', tarball, '-C', join(modules, '@perkway/client'), '--strip-components=1');
+    await runIn(
+      folder,
+      'tar',
+      '-xzf',
+      tarball,
+      '-C',
+      join(modules, '@perkway/client'),
+      '--strip-components=1',
+    );
     for (const name of ['openapi-fetch', 'openapi-typescript-helpers', '@types'])
       symlinkSync(join(ROOT, 'node_modules', name), join(modules, name));
     copyFileSync(join(__dirname, '../consumer/consumer.ts'), join(folder, 'consumer.ts'));

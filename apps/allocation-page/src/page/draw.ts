@@ -1,4 +1,4 @@
-import { all, dialog, one } from './view.js';
+import { all, dialog, isScanned, one } from './view.js';
 
 type Modules = boolean[][];
 /** The functions of drawing.ts, which is loaded when the first code is drawn. */
@@ -113,7 +113,7 @@ export async function drawCode(format: string | undefined, text: string): Promis
   one('[data-draw]').hidden = true;
   enlargeButton.hidden = true;
   drawn = null;
-  if (format !== 'qr' && format !== 'code128') return;
+  if (!isScanned(format)) return;
   try {
     const drawing = window.perkwayDrawing || (await load());
     drawn = { modules: drawing[format](text), quiet: format === 'qr' ? 4 : 10 };

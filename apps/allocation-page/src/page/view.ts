@@ -123,6 +123,10 @@ export function showBrand(brand: Brand | null | undefined): void {
     brand && isImage(brand.logo) ? brand.logo : parcel(brand && brand.color);
 }
 
+/** Returns whether the card code is also drawn, for the scanner of a checkout. */
+export const isScanned = (format: string | undefined): format is 'qr' | 'code128' =>
+  format === 'qr' || format === 'code128';
+
 /** Shows the product on the card and below the heading, and once the card is revealed also how to spend it. */
 export function showProduct({ product, language, card }: RewardLink, sender: string): void {
   fill('title', product ? product.name : sender);
@@ -142,11 +146,10 @@ export function showProduct({ product, language, card }: RewardLink, sender: str
   // Any value selects the texts for an address: they have no placeholder.
   fill('address', isAddress ? 'yes' : '');
   const hasShop = lead('shop', isAddress ? card.code : product && product.redeem_url);
-  const isScanned = !!product && (product.code_format === 'qr' || product.code_format === 'code128');
   // Readers of another language may not understand the instructions.
   const isEnough = !!instructions && (!language || language.split('-')[0] === document.documentElement.lang);
   one('[data-ask]').hidden = isEnough || hasShop;
-  one('[data-how-store]').hidden = !isScanned || isAddress;
+  one('[data-how-store]').hidden = !product || !isScanned(product.code_format) || isAddress;
   one('[data-how-shop]').hidden = !hasShop || isAddress;
   one('[data-of-issuer]').hidden = !instructions;
   one('[data-how]').hidden = !instructions && isAddress;

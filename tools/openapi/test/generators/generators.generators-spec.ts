@@ -1,6 +1,6 @@
 import { APPS } from '@perkway/fleet';
+import { run } from '@perkway/local-servers';
 import { typeErrors } from '@perkway/testing';
-import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -10,28 +10,27 @@ const PACKAGES = join(__dirname, '../../generators');
 const INSTALLED = join(FOLDER, 'installed');
 const DOCUMENTS = join(ROOT, 'dist/openapi');
 
-/** Runs a command with a timeout, because npm sometimes never exits, and Jest's own cannot fire while this blocks. */
 const runIn = (cwd: string, command: string, ...args: string[]) =>
-  execFileSync(command, args, { cwd, stdio: 'pipe', timeout: 120_000, killSignal: 'SIGKILL' });
-const run = (command: string, ...args: string[]) => runIn(FOLDER, command, ...args);
+  run(command, args, { cwd, timeoutMs: 120_000 });
+const make = (command: string, ...args: string[]) => runIn(FOLDER, command, ...args);
 const installed = (name: string) => join(INSTALLED, 'node_modules/.bin', name);
 
 /** By generator: makes a client of a document below a folder, in index.ts or `<app>.ts`. */
-const GENERATORS: Record<string, (document: string, folder: string, app: string) => void> = {
+const GENERATORS: Record<string, (document: string, folder: string, app: string) => Promise<string>> = {
   'openapi-typescript': (document, folder, app) =>
-    run(join(ROOT, 'node_modules/.bin/openapi-typescript'), document, '-o', join(folder, `${app}.ts`)),
+    make(join(ROOT, 'node_modules/.bin/openapi-typescript'), document, '-o', join(folder, `${app}.ts`)),
   '@hey-api/openapi-ts': (document, folder, app) =>
-    run(installed('openapi-ts'), '-i', document, '-o', join(folder, app), '-c', '@hey-api/client-fetch'),
+    make(installed('openapi-ts'), '-i', document, '-o', join(folder, app), '-c', '@hey-api/client-fetch'),
   orval: (document, folder, app) =>
-    run(installed('orval'), '--input', document, '--output', join(folder, `${app}.ts`), '--client', 'fetch'),
+    make(installed('orval'), '--input', document, '--output', join(folder, `${app}.ts`), '--client', 'fetch'),
   'swagger-typescript-api': (document, folder, app) =>
-    run(
+    make(
       installed('swagger-typescript-api'),
       ...['generate', '-p', document, '-o', folder, '-n', `${app}.ts`],
     ),
 };
 
-beforeAll(() => {
+beforeAll(async () => {
   const lock = readFileSync(join(PACKAGES, 'package-lock.json'), 'utf8');
   // Written last, so that a half-made folder is not used.
   const marker = join(INSTALLED, 'complete');
@@ -39,16 +38,15 @@ beforeAll(() => {
     rmSync(INSTALLED, { recursive: true, force: true });
     cpSync(PACKAGES, INSTALLED, { recursive: true });
     const install = () =>
-      run('npm', 'ci', '--prefix', INSTALLED, '--ignore-scripts', '--no-audit', '--no-fund');
-    try {
-      install();
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ETIMEDOUT') throw error;
-      install();
-    }
+      make('npm', 'ci', '--prefix', INSTALLED, '--ignore-scripts', '--no-audit', '--no-fund');
+    // npm sometimes never exits.
+    await install().catch((error: Error) => {
+      if (!error.message.includes('took longer')) throw error;
+      return install();
+    });
     writeFileSync(marker, lock);
   }
-  runIn(ROOT, process.execPath, '--import', 'tsx', 'tools/openapi/src/main.ts');
+  await runIn(ROOT, process.execPath, '--import', 'tsx', 'tools/openapi/src/main.ts');
 });
 
 describe('a client of every document, made by', () => {
@@ -56,7 +54,7 @@ describe('a client of every document, made by', () => {
     const folder = join(FOLDER, name.replace('/', '-'));
     rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder, { recursive: true });
-    for (const app of APPS) generate(join(DOCUMENTS, `${app}.json`), folder, app);
+    for (const app of APPS) await generate(join(DOCUMENTS, `${app}.json`), folder, app);
     const files = APPS.map((app) =>
       existsSync(join(folder, app)) ? join(folder, app, 'index.ts') : join(folder, `${app}.ts`),
     );

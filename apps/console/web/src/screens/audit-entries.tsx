@@ -159,7 +159,8 @@ export function AuditEntries({ caption, filters }: { caption: string; filters: A
         empty={<Empty title={Object.values(filters).some(Boolean) ? t.emptyTitle : t.emptyUnfiltered} />}
       >
         {(entries) => {
-          const runs = runsOf(entries, (entry) => (isOfObject ? undefined : wordsOf(entry, names)?.action));
+          const words = new Map(entries.map((entry) => [entry.id, wordsOf(entry, names)]));
+          const runs = runsOf(entries, ({ id }) => (isOfObject ? undefined : words.get(id)?.action));
           const rows = runs.flatMap(({ title, entries: of }): Row[] => {
             const single = of.map((entry) => ({ entry, run: null }));
             if (title === null) return single;
@@ -179,7 +180,7 @@ export function AuditEntries({ caption, filters }: { caption: string; filters: A
                     entry.at,
                     entry.person ?? t.byKey(entry.actor),
                     entry.account_id,
-                    wordsOf(entry, names)?.sentence ?? '',
+                    words.get(entry.id)?.sentence ?? '',
                     callOf(entry),
                     outcomeOf(entry),
                   ])}
@@ -229,7 +230,7 @@ export function AuditEntries({ caption, filters }: { caption: string; filters: A
                             {t.times(run.title, formatNumber(run.count))}
                           </button>
                         );
-                      const sentence = wordsOf(entry, names)?.sentence;
+                      const sentence = words.get(entry.id)?.sentence;
                       const to = screenOf(entry, session);
                       const call = callOf(entry);
                       return (

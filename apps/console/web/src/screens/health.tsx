@@ -35,22 +35,19 @@ export default function Health() {
         {(state) => {
           const { apps, broker, outbox, dead_letters, consumers, webhooks, erasures_oldest_seconds } = state;
           const findings = healthFindings(state);
+          const alerts = findings.flatMap(({ alert }) => alert ?? []);
           return (
             <>
               <p className="headline" role="status">
                 {findings.length === 0 ? t.good(apps.length) : sentenceOf(findings.map(({ text }) => text))}
               </p>
-              {findings.some(({ alert }) => alert) && (
+              {alerts.length > 0 && (
                 <ul>
-                  {findings.flatMap(({ alert }) =>
-                    alert
-                      ? [
-                          <li key={alert}>
-                            <WhatToDo about={alert} />
-                          </li>,
-                        ]
-                      : [],
-                  )}
+                  {alerts.map((alert) => (
+                    <li key={alert}>
+                      <WhatToDo about={alert} />
+                    </li>
+                  ))}
                 </ul>
               )}
               <Card title={t.apps} note={t.appsNote}>

@@ -146,9 +146,10 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
 
   if (isChecking && chosen) {
     const { denomination, currency } = chosen.entry;
-    const repeated = references.length - new Set(references).size;
+    const distinct = [...new Set(references)];
+    const repeated = references.length - distinct.length;
     const alreadyLinked = new Set(linked?.references);
-    const unlinked = [...new Set(references)].filter((reference) => !alreadyLinked.has(reference));
+    const unlinked = distinct.filter((reference) => !alreadyLinked.has(reference));
     const removeLines = () => {
       changed(setList)(unlinked.join('\n'));
       setChecking(false);

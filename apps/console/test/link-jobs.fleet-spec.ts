@@ -147,6 +147,26 @@ describe('link jobs', () => {
       (line) => rows.filter((row) => new RegExp(`^${line}$`).test(row)).length,
     );
     expect(counted).toEqual([1, 28, 1]);
+    const list = (query: object) => page.get(`/api/link-jobs/${id}/reward-links`).query(query);
+    const { body: whole } = await list({ limit: 50 }).expect(200);
+    expect(whole.next_cursor).toBeNull();
+    expect(whole.data.map(({ row }: { row: number }) => row)).toEqual(rows.map((_, index) => index + 1));
+    expect(whole.data.find(({ link_id }: { link_id: string }) => link_id === opened!['id'])).toEqual({
+      row: expect.any(Number),
+      reference: null,
+      link_id: opened!['id'],
+      state: 'opened',
+      opened_at: expect.stringMatching(new RegExp(`^${time}$`)),
+      cancelled_at: null,
+    });
+    const cancelled = whole.data.filter(({ state }: { state: string }) => state === 'cancelled');
+    expect(cancelled).toHaveLength(28);
+    const first = await list({ state: 'cancelled', limit: 20 }).expect(200);
+    const second = await list({ state: 'cancelled', limit: 20, cursor: first.body.next_cursor }).expect(200);
+    expect([...first.body.data, ...second.body.data]).toEqual(cancelled);
+    expect(second.body.next_cursor).toBeNull();
+    expect((await list({ state: 'waiting' }).expect(200)).body).toEqual({ data: [], next_cursor: null });
+    expect((await list({ state: 'RESERVED' }).expect(400)).body.errors).toMatchObject([{ field: 'state' }]);
     expect((await cancel(30).expect(200)).body).toEqual({ cancelled: 0, opened: 0, next: null });
     await cancel(-1).expect(400);
     const { body: log } = await page.get('/api/audit-log').query({ object: id }).expect(200);
@@ -157,6 +177,7 @@ describe('link jobs', () => {
     const other = await somebody(1);
     await other.page.get(`/api/link-jobs/${id}/links`).expect(404);
     await other.page.get(`/api/link-jobs/${id}/results`).expect(404);
+    await other.page.get(`/api/link-jobs/${id}/reward-links`).expect(404);
     await other.page.post(`/api/link-jobs/${id}/cancel`).send({ after: 0 }).expect(404);
     await create(page, { poolId, count: 1, name: '' }).expect(400);
   });

@@ -1,5 +1,6 @@
-import { daysLeft, LIST_LOW_CODES } from '@perkway/domain';
+import { COUNT_CODES_OF_CUSTOMER, daysLeft, LIST_LOW_CODES } from '@perkway/domain';
 import { BundledApp, http, rpcCaller, untilServed, waitFor } from '@perkway/testing';
+import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { aGroup, aPerk, PerksFixture } from './perks-fixture.js';
 
@@ -338,6 +339,21 @@ describe('single-use codes', () => {
         { perk: few.perk, title: 'Two for one', available: 49, used: 0, days: expect.closeTo(10, 1) },
       ]);
       expect(own.map(daysLeft)).toEqual([11, null]);
+    } finally {
+      await close();
+    }
+  });
+
+  it('of a customer are counted, in all perks and in their account only', async () => {
+    const customer = randomUUID();
+    for (const { path } of [await stocked(2), await stocked(2)]) {
+      await allocate(path, customer).expect(201);
+      await allocate(path, randomUUID()).expect(201);
+    }
+    const { rpc, close } = await rpcCaller(perks.nats.url);
+    try {
+      const count = (account: string) => rpc.request(COUNT_CODES_OF_CUSTOMER, { account, customer });
+      expect([await count(perks.account), await count('another')]).toEqual([{ codes: 2 }, { codes: 0 }]);
     } finally {
       await close();
     }

@@ -472,18 +472,19 @@ export interface WebhookState {
   pending: number;
 }
 
-/** Counts links of an account by what became of them; unknown ids count as nothing. At most 1,000 ids. */
-export const COUNT_LINK_STATES: RpcContract<{ account: string; ids: string[] }, LinkStates> = {
-  subject: 'gift-cards.links.count-states',
+/** Returns what became of links of an account; leaves out unknown ids. At most 1,000 ids. */
+export const LIST_LINK_OUTCOMES: RpcContract<{ account: string; ids: string[] }, { links: LinkOutcome[] }> = {
+  subject: 'gift-cards.links.outcomes',
   owner: 'gift-cards',
   callers: ['console'],
   serviceName: 'The gift-card service',
 };
-export interface LinkStates {
-  waiting: number;
-  opened: number;
-  cancelled: number;
-  expired: number;
+export interface LinkOutcome {
+  id: string;
+  state: 'waiting' | 'opened' | 'cancelled' | 'expired';
+  /** ISO 8601. */
+  openedAt: string | null;
+  cancelledAt: string | null;
 }
 
 /**
@@ -551,6 +552,15 @@ export interface CodeStock extends StockRate {
   title: string;
 }
 
+/** Counts the single-use codes that a customer of an account has. */
+export const COUNT_CODES_OF_CUSTOMER: RpcContract<{ account: string; customer: string }, { codes: number }> =
+  {
+    subject: 'catalog.codes.of-customer',
+    owner: 'perks',
+    callers: ['console'],
+    serviceName: 'The perk catalogue',
+  };
+
 /** Every RPC contract of the fleet. The broker permissions are derived from it. */
 export const RPC_CONTRACTS = [
   RESOLVE_KEYS,
@@ -575,8 +585,9 @@ export const RPC_CONTRACTS = [
   ...Object.values(ERASE),
   COUNT_TRAFFIC,
   LIST_WEBHOOK_STATES,
-  COUNT_LINK_STATES,
+  LIST_LINK_OUTCOMES,
   LIST_STOCK,
   LIST_NEARLY_USED_LIMITS,
   LIST_LOW_CODES,
+  COUNT_CODES_OF_CUSTOMER,
 ] as const;

@@ -146,6 +146,7 @@ const OPERATIONS: Record<AppName, Record<string, string>> = {
     'GET /api/link-jobs/{jobId}/csv': 'getLinkJobCsv',
     'GET /api/link-jobs/{jobId}/results': 'getLinkJobResults',
     'GET /api/link-jobs/{jobId}/links': 'countLinkStates',
+    'GET /api/link-jobs/{jobId}/reward-links': 'listLinksOfJob',
     'POST /api/link-jobs/{jobId}/cancel': 'cancelLinksOfJob',
     'POST /api/link-jobs/{jobId}/stop': 'stopLinkJob',
     'POST /api/link-jobs/{jobId}/resume': 'resumeLinkJob',

@@ -78,10 +78,12 @@ function showLink(next: RewardLink, byAction: boolean): void {
   one('[data-opened]').hidden = !next.revealed_at;
   fill('reference', next.id ? next.id.slice(0, 8) : '');
   one('[data-reference]').hidden = !next.id;
-  one('[data-replaced]').hidden = !(next.card && next.replaced);
   enter(stateOf(next), byAction);
   // After the card is visible, because the drawing is as wide as the card.
-  void drawCode(next.product && next.product.code_format, next.card ? next.card.code : '');
+  void drawCode(
+    next.replaced ? undefined : next.product && next.product.code_format,
+    next.card ? next.card.code : '',
+  );
   showTimeLeft();
 }
 

@@ -127,8 +127,13 @@ export function showBrand(brand: Brand | null | undefined): void {
 export const isScanned = (format: string | undefined): format is 'qr' | 'code128' =>
   format === 'qr' || format === 'code128';
 
-/** Shows the product on the card and below the heading, and once the card is revealed also how to spend it. */
-export function showProduct({ product, language, card }: RewardLink, sender: string): void {
+/**
+ * Shows the product on the card and below the heading, and once the card is revealed also how to spend it. A replaced card
+ * shows only its code, since the recipient should use the new card.
+ */
+export function showProduct({ product, language, card, replaced }: RewardLink, sender: string): void {
+  for (const element of all('[data-replaced]')) element.hidden = !replaced;
+  for (const element of all('[data-usable]')) element.hidden = !!replaced;
   fill('title', product ? product.name : sender);
   fill('product', product ? product.name : '');
   for (const row of all('[data-product="row"]')) row.hidden = !product;
@@ -145,15 +150,15 @@ export function showProduct({ product, language, card }: RewardLink, sender: str
   const isAddress = !!card && isUrl(card.code);
   // Any value selects the texts for an address: they have no placeholder.
   fill('address', isAddress ? 'yes' : '');
-  const hasShop = lead('shop', isAddress ? card.code : product && product.redeem_url);
+  const hasShop = lead('shop', replaced ? null : isAddress ? card.code : product && product.redeem_url);
   // Readers of another language may not understand the instructions.
   const isEnough = !!instructions && (!language || language.split('-')[0] === document.documentElement.lang);
   one('[data-ask]').hidden = isEnough || hasShop;
   one('[data-how-store]').hidden = !product || !isScanned(product.code_format) || isAddress;
   one('[data-how-shop]').hidden = !hasShop || isAddress;
   one('[data-of-issuer]').hidden = !instructions;
-  one('[data-how]').hidden = !instructions && isAddress;
+  one('[data-how]').hidden = !!replaced || (!instructions && isAddress);
   // One main button: it leads to the shop, or copies the code if there is no shop to go to.
-  one('[data-copy="code"]').className = hasShop ? 'copy' : 'main';
+  one('[data-copy="code"]').className = hasShop || replaced ? 'copy' : 'main';
   lead('terms', product && product.terms_url);
 }

@@ -118,9 +118,10 @@ export const renderPage = (
             </section>
             <section data-when="revealed" hidden>
               ${sender(texts)}
-              <h1 tabindex="-1" data-fill="amount" data-template="${texts.revealed.heading}"></h1>
+              <h1 tabindex="-1" data-usable data-fill="amount" data-template="${texts.revealed.heading}"></h1>
+              <h1 tabindex="-1" data-replaced hidden>${texts.revealed.replaced.heading}</h1>
               ${product}
-              <p class="notice" data-replaced hidden>${texts.revealed.replaced}</p>
+              <p class="notice" data-replaced hidden>${texts.revealed.replaced.text}</p>
               ${secret('code', texts)} ${secret('pin', texts)} ${shop(texts)}
               <div class="how" data-how>
                 <h2>${texts.revealed.how}</h2>
@@ -132,7 +133,7 @@ export const renderPage = (
                 <p class="label" data-of-issuer>${texts.revealed.ofIssuer}</p>
                 <p class="instructions" dir="auto" data-fill="instructions" data-product="text"></p>
               </div>
-              <div class="tools">
+              <div class="tools" data-usable>
                 <button type="button" class="copy" data-print>
                   ${printIcon}<span>${texts.revealed.print}</span>
                 </button>
@@ -156,7 +157,7 @@ export const renderPage = (
                   </dd>
                 </div>
               </dl>
-              <p class="keep">
+              <p class="keep" data-usable>
                 ${bookmarkIcon}<span
                   ><strong>${texts.revealed.keep}</strong><br />${texts.revealed.keepWhy}</span
                 >
@@ -169,6 +170,15 @@ export const renderPage = (
               ${help('main', texts)}
             </section>
             ${(['cancelled', 'withdrawn', 'replaced'] as const).map((state) => ended(state, texts))}
+            <dl data-when="expired cancelled withdrawn replaced" hidden>
+              <div>
+                <dt>${texts.giftCard}</dt>
+                <dd>
+                  <bdi data-fill="amount"></bdi>
+                  <bdi data-fill="product" data-product="text" translate="no"></bdi>
+                </dd>
+              </div>
+            </dl>
             <div data-when="reserved revealing revealed expired cancelled withdrawn replaced" hidden>
               ${reference(texts)}
               <p class="more">

@@ -66,8 +66,10 @@ export const de: Texts = {
       'Wenn das nicht Sie waren, kennt noch jemand den Code und hat ihn vielleicht eingelöst. Bitten Sie den Absender um Hilfe.',
     notYouBrand:
       'Wenn das nicht Sie waren, kennt noch jemand den Code und hat ihn vielleicht eingelöst. Bitten Sie {brand} um Hilfe.',
-    replaced:
-      'Diese Karte wurde ersetzt. Bitte verwenden Sie die neue Karte: Den Link dazu finden Sie in einer neueren Nachricht.',
+    replaced: {
+      heading: 'Diese Karte wurde ersetzt',
+      text: 'Bitte verwenden Sie die neue Karte: Den Link dazu finden Sie in einer neueren Nachricht.',
+    },
     keep: 'Heben Sie den Link zu dieser Seite auf',
     keepWhy:
       'Damit können Sie die Karte jederzeit wieder ansehen. Legen Sie ein Lesezeichen an oder bewahren Sie die Nachricht auf. Speichern Sie die Karte als Bild, bevor Sie in ein Geschäft gehen: Das Bild lässt sich auch ohne Internet öffnen. Behandeln Sie den Code wie Bargeld: Nennen Sie ihn niemandem, der Sie anruft oder Ihnen schreibt.',

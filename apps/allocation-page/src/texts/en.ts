@@ -62,8 +62,10 @@ export const en: Texts = {
       'If that was not you, somebody else has seen the code and may have used it. Please ask the sender for help.',
     notYouBrand:
       'If that was not you, somebody else has seen the code and may have used it. Please ask {brand} for help.',
-    replaced:
-      'This card has been replaced. Please use the new card instead: look for its link in a newer message.',
+    replaced: {
+      heading: 'This card has been replaced',
+      text: 'Please use the new card instead: look for its link in a newer message.',
+    },
     keep: 'Keep the link to this page',
     keepWhy:
       'It shows the card at any time. Bookmark it or keep the message it came in. Before you go to a store, save the card as a picture: you can open it without internet. Treat the code like cash: never give it to anybody who calls or writes to you.',

@@ -63,8 +63,10 @@ export const es: Texts = {
       'Si no fue usted, otra persona conoce el código y quizá lo haya usado. Pida ayuda a quien le envió el enlace.',
     notYouBrand:
       'Si no fue usted, otra persona conoce el código y quizá lo haya usado. Pida ayuda a {brand}.',
-    replaced:
-      'Esta tarjeta se ha sustituido. Use la tarjeta nueva: busque su enlace en un mensaje más reciente.',
+    replaced: {
+      heading: 'Esta tarjeta se ha sustituido',
+      text: 'Use la tarjeta nueva: busque su enlace en un mensaje más reciente.',
+    },
     keep: 'Conserve el enlace de esta página',
     keepWhy:
       'Con él podrá volver a ver la tarjeta cuando quiera. Guárdelo en favoritos o conserve el mensaje recibido. Antes de ir a una tienda, guarde la tarjeta como imagen: podrá verla sin conexión a internet. Trate el código como dinero en efectivo: no se lo dé a nadie que le llame o le escriba.',

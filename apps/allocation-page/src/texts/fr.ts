@@ -66,8 +66,10 @@ export const fr: Texts = {
       'Si ce n’était pas vous, quelqu’un d’autre connaît le code et l’a peut-être utilisé. Demandez de l’aide à l’expéditeur.',
     notYouBrand:
       'Si ce n’était pas vous, quelqu’un d’autre connaît le code et l’a peut-être utilisé. Demandez de l’aide à {brand}.',
-    replaced:
-      'Cette carte a été remplacée. Utilisez la nouvelle carte\u00a0: cherchez son lien dans un message plus récent.',
+    replaced: {
+      heading: 'Cette carte a été remplacée',
+      text: 'Utilisez la nouvelle carte\u00a0: cherchez son lien dans un message plus récent.',
+    },
     keep: 'Conservez le lien de cette page',
     keepWhy:
       'Il vous permet de revoir la carte à tout moment. Ajoutez-le à vos favoris ou conservez le message reçu. Avant d’aller en magasin, enregistrez la carte comme image\u00a0: vous pourrez l’afficher sans connexion Internet. Le code vaut de l’argent\u00a0: ne le communiquez jamais à quiconque vous appelle ou vous écrit.',

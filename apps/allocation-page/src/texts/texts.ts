@@ -69,7 +69,7 @@ export interface Texts {
     notYou: string;
     notYouBrand: string;
     /** Another link was made in place of this one. */
-    replaced: string;
+    replaced: { heading: string; text: string };
     keep: string;
     keepWhy: string;
   };

@@ -30,4 +30,6 @@ export class DataOfPersonDto {
   events: EventsOfPersonDto[];
   @ApiProperty({ type: 'integer', description: 'Rows of link jobs with this reference', example: 1 })
   job_rows: number;
+  @ApiProperty({ type: 'integer', description: 'Single-use codes that the customer has', example: 2 })
+  codes: number;
 }

@@ -19,8 +19,7 @@ export class PersonsController {
   @Header('cache-control', 'no-store')
   @ApiOperation({
     summary: 'Count what an account stores about a person',
-    description:
-      'Call this before an erasure. It changes nothing. An erasure also erases single-use codes, which this cannot count.',
+    description: 'Call this before an erasure. It changes nothing.',
   })
   @ApiOkResponse({ description: 'The counts', type: DataOfPersonDto })
   @ApiProblems('VALIDATION_FAILED', 'ACCOUNT_NOT_FOUND')

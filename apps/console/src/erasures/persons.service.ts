@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { ApiError, isRecord, type ErasureKind } from '@perkway/domain';
+import { ApiError, COUNT_CODES_OF_CUSTOMER, isRecord, type ErasureKind } from '@perkway/domain';
+import { RpcClient } from '@perkway/platform';
 import { randomUUID } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { FleetClients, responseOf } from '../fleet/fleet-clients.js';
@@ -29,6 +30,7 @@ export class PersonsService {
     private readonly dataSource: DataSource,
     private readonly keys: ConsoleKeys,
     private readonly clients: FleetClients,
+    private readonly rpc: RpcClient,
   ) {}
 
   /** @throws ACCOUNT_NOT_FOUND */
@@ -59,6 +61,7 @@ export class PersonsService {
       return {
         events,
         job_rows: await this.jobRows(account, value, 'customer' in person ? 'customer_id' : 'journey_id'),
+        codes: 'customer' in person ? await this.codes(account, value) : 0,
       };
     } finally {
       await this.keys.close([id]);
@@ -71,5 +74,9 @@ export class PersonsService {
       [account, value, kind],
     );
     return rows;
+  }
+
+  private async codes(account: string, customer: string): Promise<number> {
+    return (await this.rpc.request(COUNT_CODES_OF_CUSTOMER, { account, customer })).codes;
   }
 }

@@ -1,4 +1,5 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+import type { LinkOutcome } from '@perkway/domain';
 import { IsOmittable, IsText } from '@perkway/platform';
 import {
   ArrayMaxSize,
@@ -236,6 +237,34 @@ export class LinkStatesDto {
   cancelled: number;
   @ApiProperty({ type: 'integer', example: 2 })
   expired: number;
+}
+
+export const LINK_OUTCOMES = [
+  'waiting',
+  'opened',
+  'cancelled',
+  'expired',
+] as const satisfies readonly LinkOutcome['state'][];
+
+@ApiSchema({ name: 'LinkOfJob' })
+export class LinkOfJobDto {
+  @ApiProperty({ type: 'integer', description: 'From 1', example: 17 })
+  row: number;
+  @ApiProperty({ type: String, nullable: true, example: 'customer-1007' })
+  reference: string | null;
+  @ApiProperty({ format: 'uuid', example: '5b8a6c1e-3f0d-4a57-9c2b-7d1e8f0a4b63' })
+  link_id: string;
+  @ApiProperty({ enum: LINK_OUTCOMES, example: 'opened' })
+  state: LinkOutcome['state'];
+  @ApiProperty({
+    type: String,
+    format: 'date-time',
+    nullable: true,
+    example: '2026-11-20T16:48:03.120Z',
+  })
+  opened_at: string | null;
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, example: null })
+  cancelled_at: string | null;
 }
 
 @ApiSchema({ name: 'CancelLinks' })

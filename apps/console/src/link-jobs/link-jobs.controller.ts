@@ -11,7 +11,7 @@ import {
   Query,
   Res,
 } from '@nestjs/common';
-import { ApiHeader, ApiOperation, ApiProduces, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiHeader, ApiOperation, ApiProduces, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { ApiPage, ApiProblems, type ListQuery, type Page } from '@perkway/platform';
 import type { FastifyReply } from 'fastify';
 import type { Readable } from 'node:stream';
@@ -24,8 +24,10 @@ import {
   CreatedLinkJobDto,
   CreateLinkJobDto,
   DecideLinkJobDto,
+  LINK_OUTCOMES,
   LinkedReferencesDto,
   LinkJobDto,
+  LinkOfJobDto,
   LinkStatesDto,
 } from './link-job.dto.js';
 import { LinkJobApprovals } from './link-job-approvals.js';
@@ -170,6 +172,23 @@ export class LinkJobsController {
   @ApiProblems('JOB_NOT_FOUND')
   countLinkStates(@CurrentSession() session: Session, @Param('jobId') jobId: string): Promise<LinkStatesDto> {
     return this.jobs.states(session, jobId);
+  }
+
+  @Get(':jobId/reward-links')
+  @Header('cache-control', 'no-store')
+  @ApiOperation({
+    summary: 'List the links of a job with what became of each',
+    description: 'Without the links themselves: nobody can open a gift with them.',
+  })
+  @ApiQuery({ name: 'state', required: false, schema: { type: 'string', enum: [...LINK_OUTCOMES] } })
+  @ApiPage(LinkOfJobDto, 'In the order of the list that the job was given')
+  @ApiProblems('JOB_NOT_FOUND')
+  listLinksOfJob(
+    @CurrentSession() session: Session,
+    @Param('jobId') jobId: string,
+    @Query() query: ListQuery,
+  ): Promise<Page<LinkOfJobDto>> {
+    return this.jobs.links(session, jobId, query);
   }
 
   @Post(':jobId/cancel')

@@ -78,6 +78,9 @@ it('an operator sets thresholds, one person makes a large job, and another one d
   await operators.close();
 
   const ben = await signInPerson(bensWindow, 'ben@harbour.example');
+  const inMenu = (page: Page) => page.getByRole('link', { name: /^Gift cards/ });
+  await inMenu(ben).getByText('1 to approve').waitFor();
+  expect(await inMenu(ann).innerText()).toBe('Gift cards');
   await button(ben, 'Approve…').click();
   const dialog = ben.getByRole('dialog');
   await dialog.getByText('by ann@harbour.example').waitFor();
@@ -91,6 +94,7 @@ it('an operator sets thresholds, one person makes a large job, and another one d
   await dialog.getByLabel('Comment').fill('Agreed for the spring mailing');
   await button(ben, 'Approve and make links').click();
   await job(ben, 'done').waitFor();
+  expect(await inMenu(ben).innerText()).toBe('Gift cards');
   await ben.getByText(/Approved by ben@harbour\.example, .*: Agreed for the spring mailing/).waitFor();
   await screenshot(ben, 'gift-cards-approved');
 

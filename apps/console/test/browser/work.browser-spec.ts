@@ -324,6 +324,18 @@ describe('a marketing manager', () => {
       /^customer-8,opened,20[\d-]+T[\d:.]+Z,$/,
     );
     expect(results.join()).not.toContain('#');
+    await page.getByRole('link', { name: '1 Opened' }).first().click();
+    const ofJob = page.getByRole('table', { name: 'Reward links' }).getByRole('row');
+    await waitFor(async () => (await ofJob.count()) === 2, 'the one opened link');
+    expect(await ofJob.nth(1).innerText()).toMatch(/^customer-8\s+Opened/);
+    expect(await violations(page)).toEqual([]);
+    await screenshot(page, 'link-job');
+    await page.getByLabel('State').selectOption('Any state');
+    await button(page, 'Show more').click();
+    await page.getByRole('link', { name: 'customer-8', exact: true }).click();
+    await dialog(page).getByText('Opened').first().waitFor();
+    await stage.goto(page, '/gift-cards');
+    await page.getByText('What became of the links').first().click();
     await button(page, 'Cancel the rest…').click();
     await page.getByRole('alertdialog').getByText('198 links stop working at once').waitFor();
     await button(page, 'Cancel links').click();
@@ -904,11 +916,23 @@ describe('an operator', () => {
         .put(`/admin/perks/${id}`)
         .send({ ...perkBody('Harbour offer 2'), title })
         .expect(200);
+    const conflict = page.getByRole('heading', { name: 'Somebody else has changed this in the meantime' });
     await stage.goto(page, `/catalogue/perks/${id}`);
+    await elsewhere('Their title');
+    await page.getByLabel('Short value line').fill('My callout');
+    await button(page, 'Save').click();
+    await conflict.waitFor();
+    await button(page, 'Merge both').click();
+    await conflict.waitFor({ state: 'detached' });
+    expect(await page.getByLabel('Title').inputValue()).toBe('Their title');
+    await button(page, 'Save').click();
+    await notice(page, 'Saved');
+    const { body } = await stage.fleet.admin('perks').get(`/admin/perks/${id}`).expect(200);
+    expect(body).toMatchObject({ title: 'Their title', callout: 'My callout' });
     await elsewhere('Changed by another');
     await page.getByLabel('Title').fill('Changed here');
     await button(page, 'Save').click();
-    await page.getByRole('heading', { name: 'Somebody else has changed this in the meantime' }).waitFor();
+    await conflict.waitFor();
     expect(await page.locator('.differences').innerText()).toMatch(/Changed by another[^]*Changed here/);
     // The form is longer than the window.
     expect(await page.evaluate('document.activeElement.getAttribute("role")')).toBe('alert');
@@ -1575,6 +1599,7 @@ describe('an operator', () => {
     await find(quiet.linkId.slice(0, 8));
     const found = finder.getByRole('region', { name: 'Reward links' });
     await found.getByText(`€25, of Name of ${quiet.account}`).waitFor();
+    expect(await found.innerText()).toMatch(/, waits to be opened until \d/);
     await screenshot(page, 'search-link');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: `Name of ${quiet.account}` }).waitFor();
@@ -1645,6 +1670,14 @@ describe('an operator', () => {
     await button(page, 'Find').click();
     await page.getByText('An e-mail address finds a person').waitFor();
     await page.getByText('Nothing was counted under this id').waitFor();
+    await stage.fleet.database.query(
+      `insert into catalog.coupon_codes (perk_id, code, pick, account, customer_id, allocated_at)
+       select id, 'of-ann', null, $1, 'ann', now() from catalog.perks limit 2`,
+      [stage.mine.account],
+    );
+    await page.getByLabel('Id', { exact: true }).fill('ann');
+    await button(page, 'Find').click();
+    await page.getByText('Single-use codes: 2').waitFor();
     expect(await button(page, 'Erase the journey…').count()).toBe(0);
     await button(page, 'Erase the customer…').waitFor();
     // A recipient of the link job above, whose references are journey ids.

@@ -14,6 +14,7 @@ const Campaigns = lazy(() => import('./screens/campaigns'));
 const Campaign = lazy(() => import('./screens/campaign'));
 const Perks = lazy(() => import('./screens/perks'));
 const GiftCards = lazy(() => import('./screens/gift-cards'));
+const LinkJob = lazy(() => import('./screens/link-job'));
 const RewardLinks = lazy(() => import('./screens/reward-links'));
 const Statements = lazy(() => import('./screens/statements'));
 const Limits = lazy(() => import('./screens/limits'));
@@ -79,6 +80,7 @@ function Console() {
           <Route path="campaigns/:campaignId/:tab?" element={<Campaign />} />
           <Route path="perks" element={<Perks />} />
           <Route path="gift-cards" element={<GiftCards />} />
+          <Route path="gift-cards/jobs/:jobId" element={<LinkJob />} />
           <Route path="reward-links" element={<RewardLinks />} />
           <Route path="statements" element={<Statements />} />
           <Route path="limits" element={<Limits />} />

@@ -1,5 +1,6 @@
-import { useEffect, useRef, useState, type ReactNode } from 'react';
+import { useEffect, useRef, useState, type ComponentType, type ReactNode } from 'react';
 import { NavLink, useLocation, useNavigate } from 'react-router';
+import { useJobsToDecide } from './api/link-jobs';
 import { useSession, useSigning } from './api/session';
 import { Icon, type IconName } from './parts/icon';
 import { keepsFocus } from './keep-focus';
@@ -14,13 +15,21 @@ interface Entry {
   to: string;
   label: string;
   icon: IconName;
+  /** Says what waits there for the user. */
+  Badge?: ComponentType;
 }
 const { nav } = texts;
+
+function JobsToDecide() {
+  const { data: count = 0 } = useJobsToDecide();
+  return count > 0 && <span className="badge warn">{texts.toApprove(count)}</span>;
+}
+
 const OWN: Entry[] = [
   { to: '/', label: nav.overview, icon: 'home' },
   { to: '/campaigns', label: nav.campaigns, icon: 'megaphone' },
   { to: '/perks', label: nav.perks, icon: 'tag' },
-  { to: '/gift-cards', label: nav.giftCards, icon: 'gift' },
+  { to: '/gift-cards', label: nav.giftCards, icon: 'gift', Badge: JobsToDecide },
   { to: '/reward-links', label: nav.rewardLinks, icon: 'link' },
   { to: '/statements', label: nav.statements, icon: 'book' },
   { to: '/limits', label: nav.limits, icon: 'gauge' },
@@ -47,11 +56,12 @@ const OPERATOR: Entry[] = [
 
 const Entries = ({ entries }: { entries: Entry[] }) => (
   <ul>
-    {entries.map(({ to, label, icon }) => (
+    {entries.map(({ to, label, icon, Badge }) => (
       <li key={to}>
         <NavLink to={to} end={to === '/'}>
           <Icon name={icon} />
           {label}
+          {Badge && <Badge />}
         </NavLink>
       </li>
     ))}

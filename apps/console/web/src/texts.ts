@@ -79,7 +79,12 @@ export const texts = {
     found: (count: number) => (count === 0 ? 'Nothing found' : `${count} found`),
     ofAccount: (id: string, account: string) => (id ? `${id}, of ${account}` : `of ${account}`),
     keyOf: (account: string, last4: string) => `${last4}, of ${account}`,
-    linkOf: (account: string, value: string, made: string) => `${value}, of ${account}, made on ${made}`,
+    linkOf: (account: string, value: string, made: string, outcome: string) =>
+      `${value}, of ${account}, made on ${made}, ${outcome}`,
+    opened: (at: string) => `opened on ${at}`,
+    cancelled: (at: string) => `cancelled on ${at}`,
+    expired: (at: string) => `expired on ${at}`,
+    waiting: (until: string) => `waits to be opened until ${until}`,
     more: 'All of them',
     narrow: 'There are more: type more of the name.',
   },
@@ -91,6 +96,8 @@ export const texts = {
     stop: 'Stop viewing',
     only: ONLY_VIEW,
   },
+
+  toApprove: (count: number) => `${count} to approve`,
 
   nav: {
     overview: 'Overview',
@@ -399,7 +406,7 @@ export const texts = {
     clickers: 'Clicked',
     converters: 'Converted',
     sharesNote:
-      'Percentages beside a number are shares of the journeys of the campaign. The change of the journeys and the amounts before, below these figures, compare a whole calendar month with the month before, and other dates with the same number of days before. Spent is the value of the gift cards whose links were opened. The value is the sum that your server sent with conversions. Amounts of several currencies have no order.',
+      'Percentages beside a number are shares of the journeys of the campaign. The change of the journeys and the amounts before, below these figures, compare with the days before (for several days from the first of a month, the same days of the month before). Spent is the value of the gift cards whose links were opened. The value is the sum that your server sent with conversions. Amounts of several currencies have no order.',
     spent: 'Spent on gift cards',
     trend: 'Clicks by day',
     value: 'Value',
@@ -1252,7 +1259,9 @@ export const texts = {
     missing: 'Not found',
     missingText: 'It was deleted, or never created. Its history is below.',
     conflict: 'Somebody else has changed this in the meantime',
-    conflictText: 'Saving would change their version as follows:',
+    conflictText:
+      'Replacing their version with yours would change it as follows. Merging keeps your value only in the fields that you changed.',
+    merge: 'Merge both',
     takeTheirs: 'Take theirs',
     replace: 'Replace with mine',
     preview: 'Preview',
@@ -1460,15 +1469,15 @@ export const texts = {
     confirmOf: (kind: string) => `Erase the ${kind}…`,
     nothing: {
       journey_id: 'Nothing was counted under this id. An erasure also covers what arrives later.',
-      customer_id:
-        'Nothing was counted under this id. Coupon codes are erased too, but not counted. Data that arrives later is stored as usual.',
+      customer_id: 'Nothing was counted under this id. Data that arrives later is stored as usual.',
     },
     events: (count: string, cube: string) => `${cube}: ${count}`,
     jobRows: (count: string) => `Rows of link jobs: ${count}`,
+    codes: (count: string) => `Single-use codes: ${count}`,
     journeyGoes:
       'The journey gets a random id and loses its attributes and references. It still counts as one. Its links keep working: to stop an unopened link, cancel it before.',
     customerGoes:
-      'The id is removed from links, link jobs, coupon codes and attributes. The person keeps the code, and counts as a new customer from then on. Links keep working: to stop an unopened link, cancel it before.',
+      'The id is removed from links, link jobs, single-use codes and attributes. The person keeps the codes, and counts as a new customer from then on. Links keep working: to stop an unopened link, cancel it before.',
     both: 'The id as journey and as customer',
     bothNote: 'For systems that use one id as both. Each erasure has its own receipt.',
     eraseBoth: 'Erase both…',

@@ -1,26 +1,42 @@
-import { queryOptions, useQuery } from '@tanstack/react-query';
+import { queryOptions, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useLiveInterval } from '../parts/live';
 import { get, type Page } from './http';
-import type { LinkJob, LinkStates } from './types';
+import { useSession } from './session';
+import type { LinkJob, LinkOfJob, LinkStates } from './types';
 
 export const JOBS_KEY = ['link-jobs'];
 /** The number of jobs that screens show, the latest ones. */
 export const LISTED_JOBS = 50;
 const RUNNING_MS = 1_000;
 const WAITING_MS = 15_000;
+const DECISIONS_MS = 60_000;
+
+const latestJobs = queryOptions({
+  queryKey: JOBS_KEY,
+  queryFn: async ({ signal }) => {
+    const limit = String(LISTED_JOBS);
+    const { data } = await get<Page<LinkJob>>('/api/link-jobs', { limit }, signal);
+    return data;
+  },
+});
 
 /** Reads the latest jobs of the account, whichever window started them, and again while one changes. */
 export const useLinkJobs = () =>
   useQuery({
-    queryKey: JOBS_KEY,
-    queryFn: async ({ signal }) => {
-      const limit = String(LISTED_JOBS);
-      const { data } = await get<Page<LinkJob>>('/api/link-jobs', { limit }, signal);
-      return data;
-    },
+    ...latestJobs,
     refetchInterval: ({ state }) =>
       state.data?.some((job) => job.state === 'running')
         ? RUNNING_MS
         : state.data?.some((job) => job.state === 'awaiting_approval') && WAITING_MS,
+  });
+
+/** Counts the jobs that the signed-in person may approve or reject. */
+export const useJobsToDecide = () =>
+  useQuery({
+    ...latestJobs,
+    enabled: useSession().person !== null,
+    select: (jobs) => jobs.filter(({ approval }) => approval?.may_decide).length,
+    refetchInterval: DECISIONS_MS,
   });
 
 /** Counts what became of the links of a job. */
@@ -29,4 +45,24 @@ export const linksOfJob = ({ id, made }: Pick<LinkJob, 'id' | 'made'>) =>
     queryKey: ['links-of-job', id, made],
     queryFn: ({ signal }) => get<LinkStates>(`/api/link-jobs/${id}/links`, undefined, signal),
     staleTime: 0,
+  });
+
+export const useLinkJob = (id: string) =>
+  useQuery({
+    queryKey: [...JOBS_KEY, id],
+    queryFn: ({ signal }) => get<LinkJob>(`/api/link-jobs/${id}`, undefined, signal),
+  });
+
+/** Lists the links of a job: those in this state, or all if it is empty. */
+export const useLinksOfJob = (id: string, state: string) =>
+  useInfiniteQuery({
+    queryKey: [...JOBS_KEY, id, 'links', state],
+    initialPageParam: '',
+    queryFn: ({ pageParam: cursor, signal }) => {
+      const query = { ...(state && { state }), ...(cursor && { cursor }) };
+      return get<Page<LinkOfJob>>(`/api/link-jobs/${id}/reward-links`, query, signal);
+    },
+    getNextPageParam: ({ next_cursor }) => next_cursor,
+    placeholderData: (before) => before,
+    ...useLiveInterval(),
   });

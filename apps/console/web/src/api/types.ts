@@ -73,6 +73,7 @@ export type Session = AnswerOf<Own['getSession']>;
 export type SignInWays = AnswerOf<Own['getSignInOptions']>;
 export type LinkJob = AnswerOf<Own['getLinkJob']>;
 export type LinkStates = AnswerOf<Own['countLinkStates']>;
+export type LinkOfJob = AnswerOf<Own['listLinksOfJob']>['data'][number];
 export type CancelledLinks = AnswerOf<Own['cancelLinksOfJob']>;
 export type NearlyUsedLimit = AnswerOf<Own['getNearlyUsedLimits']>[number];
 export type CreatedLinkJob = AnswerOf<Own['createLinkJob']>;

@@ -99,6 +99,16 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
     setYaml(null);
     setConflict(null);
   };
+  /** Puts the own changes on top of theirs. Where both changed a field, the own value stays. */
+  const merge = (theirs: Stored<T>) => {
+    const before = toDraft(stored!.body);
+    const isChanged = ([name, value]: [string, unknown]) =>
+      JSON.stringify(value) !== JSON.stringify(before[name as keyof D]);
+    const own = Object.fromEntries(Object.entries(draft!).filter(isChanged));
+    take(theirs);
+    unsaved.isDirty.current = true;
+    setDraft({ ...toDraft(theirs.body), ...own });
+  };
   const load = () => {
     setLoadError(null);
     storedOf(kind.read(id!)).then(take, (error: Error) => {
@@ -223,6 +233,9 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
               <p>{t.conflictText}</p>
               <Differences of={differences(conflict.body, toBody(draft))} />
               <div className="actions">
+                <button type="button" className="button main" onClick={() => merge(conflict)}>
+                  {t.merge}
+                </button>
                 <button type="button" className="button" onClick={() => take(conflict)}>
                   {t.takeTheirs}
                 </button>

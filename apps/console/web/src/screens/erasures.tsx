@@ -133,8 +133,8 @@ function Found({ accountId, account, kind, id, onErased }: ErasureProps & { kind
       }
     >
       <Loaded query={found}>
-        {({ events, job_rows }) =>
-          events.length === 0 && job_rows === 0 ? (
+        {({ events, job_rows, codes }) =>
+          events.length + job_rows + codes === 0 ? (
             <p>{t.nothing[kind]}</p>
           ) : (
             <ul>
@@ -142,6 +142,7 @@ function Found({ accountId, account, kind, id, onErased }: ErasureProps & { kind
                 <li key={cube}>{t.events(formatNumber(count), texts.explore.cubes[cube] ?? cube)}</li>
               ))}
               {job_rows > 0 && <li>{t.jobRows(formatNumber(job_rows))}</li>}
+              {codes > 0 && <li>{t.codes(formatNumber(codes))}</li>}
             </ul>
           )
         }

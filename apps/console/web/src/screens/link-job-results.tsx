@@ -7,6 +7,7 @@ import { Loaded } from '../parts/loaded';
 import { Card } from '../parts/screen';
 import { RowName, Table, type Column } from '../parts/table';
 import { texts } from '../texts';
+import { LinksInState } from './links-of-job';
 
 const t = texts.giftCards;
 const STATES = Object.keys(t.linkStates) as (keyof LinkStates)[];
@@ -115,10 +116,15 @@ export function LinkJobResults() {
                 name: t.linkStates[state],
                 isNumber: true,
                 sortBy: ({ counts }) => counts?.[state] ?? null,
-                cell: ({ counts, values }) =>
+                cell: ({ job, counts, values }) =>
                   counts && (
                     <>
-                      {formatNumber(counts[state])} <br />
+                      {job ? (
+                        <LinksInState job={job.id} state={state} count={counts[state]} />
+                      ) : (
+                        formatNumber(counts[state])
+                      )}{' '}
+                      <br />
                       <span className="hint">{formatSums(values[state], '')}</span>
                     </>
                   ),

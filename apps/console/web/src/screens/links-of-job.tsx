@@ -1,5 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { Link } from 'react-router';
 import { download, sendRequest } from '../api/http';
 import { JOBS_KEY, linksOfJob } from '../api/link-jobs';
 import { refreshGiftCards } from '../api/stock';
@@ -18,7 +19,7 @@ const STATES = Object.keys(t.linkStates) as (keyof LinkStates)[];
 /** Shows what became of the links of a job, once it is asked for, and cancels those that nobody has opened. */
 export function LinksOfJob({ job }: { job: LinkJob }) {
   const client = useQueryClient();
-  const { say, attempt } = useNotices();
+  const { say } = useNotices();
   const [isOpen, setOpen] = useState(false);
   const [isCancelling, setCancelling] = useState(false);
   const path = `/api/link-jobs/${job.id}`;
@@ -51,7 +52,7 @@ export function LinksOfJob({ job }: { job: LinkJob }) {
                   <div key={state} data-links={state}>
                     <dt>{t.linkStates[state]}</dt>
                     <dd>
-                      {formatNumber(counts[state])}{' '}
+                      <LinksInState job={job.id} state={state} count={counts[state]} />{' '}
                       <span className="hint">
                         {formatShare(counts[state], job.made)},{' '}
                         {formatMoney(counts[state] * job.denomination, job.currency)}
@@ -63,15 +64,7 @@ export function LinksOfJob({ job }: { job: LinkJob }) {
             )}
           </Loaded>
           <div className="actions">
-            <button
-              type="button"
-              className="button small"
-              onClick={() =>
-                void attempt(download(`${path}/results`, `${slugOf(job.name ?? '') || 'links'}-results.csv`))
-              }
-            >
-              <Icon name="download" /> {t.resultsCsv}
-            </button>
+            <ResultsCsv job={job} />
             {waiting > 0 && (
               <button type="button" className="button danger small" onClick={() => setCancelling(true)}>
                 {t.cancelRest}
@@ -92,3 +85,37 @@ export function LinksOfJob({ job }: { job: LinkJob }) {
     </details>
   );
 }
+
+/** The button that downloads what became of the links. */
+export function ResultsCsv({ job: { id, name } }: { job: LinkJob }) {
+  const { attempt } = useNotices();
+  const file = `${slugOf(name ?? '') || 'links'}-results.csv`;
+  return (
+    <button
+      type="button"
+      className="button small"
+      onClick={() => void attempt(download(`/api/link-jobs/${id}/results`, file))}
+    >
+      <Icon name="download" /> {t.resultsCsv}
+    </button>
+  );
+}
+
+interface InStateProps {
+  job: string;
+  state: keyof LinkStates;
+  count: number;
+}
+
+/** A count of links, which leads to their list. */
+export const LinksInState = ({ job, state, count }: InStateProps) =>
+  count === 0 ? (
+    formatNumber(count)
+  ) : (
+    <Link
+      to={`/gift-cards/jobs/${job}?state=${state}`}
+      aria-label={`${formatNumber(count)} ${t.linkStates[state]}`}
+    >
+      {formatNumber(count)}
+    </Link>
+  );

@@ -14,6 +14,7 @@ import {
 } from '../api/managed';
 import { perkway, responseOf } from '../api/perkway';
 import { SHORT_ID } from '../api/reward-links';
+import type { RewardLink } from '../api/types';
 import { formatMoment, formatMoney } from '../format';
 import { useAccountNames } from '../parts/account-field';
 import { Dialog } from '../parts/dialog';
@@ -86,15 +87,35 @@ async function findLinks(q: string, signal: AbortSignal): Promise<Group> {
     label: texts.nav.rewardLinks,
     hits: data
       .filter(({ id }) => id.startsWith(q.toLowerCase()))
-      .map(({ id, owner, denomination, currency, created_at }) => ({
-        key: id,
-        to: pathOf(ACCOUNTS, owner),
-        name: id,
-        hintOf: (nameOf) =>
-          t.linkOf(nameOf(owner), formatMoney(denomination, currency), formatMoment(created_at)),
-      })),
+      .map((link) => {
+        const { id, owner, denomination, currency, created_at } = link;
+        return {
+          key: id,
+          to: pathOf(ACCOUNTS, owner),
+          name: id,
+          hintOf: (nameOf) =>
+            t.linkOf(
+              nameOf(owner),
+              formatMoney(denomination, currency),
+              formatMoment(created_at),
+              outcomeOf(link),
+            ),
+        };
+      }),
     areMore: false,
   };
+}
+
+/** What became of the link, and when. */
+function outcomeOf({
+  state,
+  revealed_at,
+  cancelled_at,
+  expires_at,
+}: Pick<RewardLink, 'state' | 'revealed_at' | 'cancelled_at' | 'expires_at'>): string {
+  if (revealed_at) return t.opened(formatMoment(revealed_at));
+  if (cancelled_at) return t.cancelled(formatMoment(cancelled_at));
+  return (state === 'EXPIRED' ? t.expired : t.waiting)(formatMoment(expires_at * 1000));
 }
 
 const SEARCHES = [

@@ -1,0 +1,87 @@
+import { Link, useParams } from 'react-router';
+import { useLinkJob, useLinksOfJob } from '../api/link-jobs';
+import type { LinkOfJob } from '../api/types';
+import { formatMoment, formatMoney } from '../format';
+import { SelectField } from '../parts/fields';
+import { Empty, Loaded } from '../parts/loaded';
+import { Pages } from '../parts/pages';
+import { Card, Screen } from '../parts/screen';
+import { useSearchFilters } from '../parts/search-filters';
+import { Table } from '../parts/table';
+import { texts } from '../texts';
+import { ResultsCsv } from './links-of-job';
+
+const t = texts.giftCards;
+const TONES: Record<LinkOfJob['state'], string> = {
+  waiting: 'warn',
+  opened: '',
+  cancelled: 'plain',
+  expired: 'plain',
+};
+
+const momentOf = (at: string | null) => (at === null ? texts.none : formatMoment(at));
+
+/** Lists the links of a link job, with what became of each. */
+export default function LinkJobScreen() {
+  const { jobId = '' } = useParams();
+  const job = useLinkJob(jobId);
+  return (
+    <Screen
+      title={job.data?.name ?? t.jobOf}
+      intro={
+        job.data &&
+        t.job(formatMoment(job.data.created_at), formatMoney(job.data.denomination, job.data.currency))
+      }
+      back={{ to: `/gift-cards#job-${jobId}`, label: texts.nav.giftCards }}
+      actions={job.data && <ResultsCsv job={job.data} />}
+    >
+      <Loaded query={job} lines={8}>
+        {() => <Links jobId={jobId} />}
+      </Loaded>
+    </Screen>
+  );
+}
+
+function Links({ jobId }: { jobId: string }) {
+  const { valueOf, set } = useSearchFilters();
+  const links = useLinksOfJob(jobId, valueOf('state'));
+  return (
+    <Card title={texts.nav.rewardLinks}>
+      <div className="stack">
+        <div className="form filters" role="search">
+          <SelectField
+            label={texts.rewardLinks.state}
+            value={valueOf('state')}
+            any={texts.rewardLinks.anyState}
+            options={t.linkStates}
+            onValue={(state) => set('state', state)}
+          />
+        </div>
+        <Pages query={links} empty={<Empty title={texts.rewardLinks.emptyTitle} />}>
+          {(rows) => (
+            <Table
+              caption={texts.nav.rewardLinks}
+              rows={rows}
+              keyOf={({ row }) => row}
+              columns={[
+                {
+                  name: texts.rewardLinks.reference,
+                  isHead: true,
+                  cell: ({ reference, link_id }) => (
+                    <Link to={`/reward-links?link=${link_id}`}>{reference ?? link_id.slice(0, 8)}</Link>
+                  ),
+                },
+                {
+                  name: texts.rewardLinks.state,
+                  cell: ({ state }) => <span className={`badge ${TONES[state]}`}>{t.linkStates[state]}</span>,
+                },
+                { name: t.linkStates.opened, cell: ({ opened_at }) => momentOf(opened_at) },
+                { name: t.linkStates.cancelled, cell: ({ cancelled_at }) => momentOf(cancelled_at) },
+              ]}
+            />
+          )}
+        </Pages>
+      </div>
+    </Card>
+  );
+}

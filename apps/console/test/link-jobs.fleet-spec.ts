@@ -91,8 +91,11 @@ describe('link jobs', () => {
       fleet.console.logs,
     ]);
     expect(stored).not.toContain(token);
-    const list = await page.get('/api/link-jobs').expect(200);
-    expect(list.body).toEqual({ data: [job], next_cursor: null });
+    const list = async (query: object) => (await page.get('/api/link-jobs').query(query).expect(200)).body;
+    for (const query of [{}, { state: 'done' }])
+      expect(await list(query)).toEqual({ data: [job], next_cursor: null });
+    expect(await list({ state: 'running' })).toEqual({ data: [], next_cursor: null });
+    await page.get('/api/link-jobs').query({ state: 'unknown' }).expect(400);
   });
 
   it('list the references that already have a link, of their own account only', async () => {

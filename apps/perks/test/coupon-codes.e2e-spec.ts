@@ -344,7 +344,7 @@ describe('single-use codes', () => {
     }
   });
 
-  it('of a customer are counted, in all perks and in their account only', async () => {
+  it('are counted per customer, over all perks of one account', async () => {
     const customer = randomUUID();
     for (const { path } of [await stocked(2), await stocked(2)]) {
       await allocate(path, customer).expect(201);

@@ -472,16 +472,30 @@ export interface WebhookState {
   pending: number;
 }
 
-/** Returns what became of links of an account; leaves out unknown ids. At most 1,000 ids. */
-export const LIST_LINK_OUTCOMES: RpcContract<{ account: string; ids: string[] }, { links: LinkOutcome[] }> = {
-  subject: 'gift-cards.links.outcomes',
+/** Counts links of an account by what became of them; unknown ids count as nothing. At most 1,000 ids. */
+export const COUNT_LINK_STATES: RpcContract<{ account: string; ids: string[] }, LinkStates> = {
+  subject: 'gift-cards.links.count-states',
   owner: 'gift-cards',
   callers: ['console'],
   serviceName: 'The gift-card service',
 };
-export interface LinkOutcome {
+export interface LinkStates {
+  waiting: number;
+  opened: number;
+  cancelled: number;
+  expired: number;
+}
+
+/** Returns the states of links of an account by id. Omits unknown ids. At most 1,000 ids. */
+export const LIST_LINK_STATES: RpcContract<{ account: string; ids: string[] }, { links: LinkWithState[] }> = {
+  subject: 'gift-cards.links.states',
+  owner: 'gift-cards',
+  callers: ['console'],
+  serviceName: 'The gift-card service',
+};
+export interface LinkWithState {
   id: string;
-  state: 'waiting' | 'opened' | 'cancelled' | 'expired';
+  state: keyof LinkStates;
   /** ISO 8601. */
   openedAt: string | null;
   cancelledAt: string | null;
@@ -555,7 +569,7 @@ export interface CodeStock extends StockRate {
 /** Counts the single-use codes that a customer of an account has. */
 export const COUNT_CODES_OF_CUSTOMER: RpcContract<{ account: string; customer: string }, { codes: number }> =
   {
-    subject: 'catalog.codes.of-customer',
+    subject: 'catalog.codes.count',
     owner: 'perks',
     callers: ['console'],
     serviceName: 'The perk catalogue',
@@ -585,7 +599,8 @@ export const RPC_CONTRACTS = [
   ...Object.values(ERASE),
   COUNT_TRAFFIC,
   LIST_WEBHOOK_STATES,
-  LIST_LINK_OUTCOMES,
+  COUNT_LINK_STATES,
+  LIST_LINK_STATES,
   LIST_STOCK,
   LIST_NEARLY_USED_LIMITS,
   LIST_LOW_CODES,

@@ -22,6 +22,7 @@ export {
   ServerProcess,
   type Exit,
   type LaunchOptions,
+  type RunOptions,
 } from './server-process.js';
 export {
   promoteStandby,

@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readFileSync, readSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface Exit {
@@ -161,30 +162,35 @@ export async function commandLineOf(pid: number): Promise<string> {
   }
 }
 
-/**
- * Runs a program and returns its standard output. Rejects with its standard error if it fails or takes longer than
- * `timeoutMs`.
- */
-export async function run(
-  command: string,
-  args: string[],
-  options: {
-    timeoutMs: number;
-    cwd?: string;
-    env?: NodeJS.ProcessEnv;
-    uid?: number;
-    gid?: number;
-    signal?: AbortSignal;
-  },
-): Promise<string> {
-  const { timeoutMs, ...spawnOptions } = options;
-  const child = spawn(command, args, { ...spawnOptions, stdio: ['ignore', 'pipe', 'pipe'] });
+export interface RunOptions {
+  cwd?: string;
+  env?: NodeJS.ProcessEnv;
+  uid?: number;
+  gid?: number;
+  signal?: AbortSignal;
+  /** Standard input. */
+  input?: string;
+  /** Default: one minute. */
+  timeoutMs?: number;
+  /** Includes standard error in the returned output. */
+  includeStderr?: boolean;
+}
+
+/** Runs a program and returns its standard output. Rejects with the end of its output if it fails or takes longer than `timeoutMs`. */
+export async function run(command: string, args: string[], options: RunOptions = {}): Promise<string> {
+  const { input = '', timeoutMs = 60_000, includeStderr = false, ...spawnOptions } = options;
+  const child = spawn(command, args, spawnOptions);
   let output = '';
-  let errors = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
-  child.stderr
-    .setEncoding('utf8')
-    .on('data', (text: string) => (errors = (errors + text).slice(-TAIL_BYTES)));
+  let tail = '';
+  const collect = (stream: Readable, isReturned: boolean) =>
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      if (isReturned) output += text;
+      tail = (tail + text).slice(-TAIL_BYTES);
+    });
+  collect(child.stdout, true);
+  collect(child.stderr, includeStderr);
+  // The program may end before it has read its input, which is no error.
+  child.stdin.on('error', () => undefined).end(input);
   let timedOut = false;
   const timer = setTimeout(() => {
     timedOut = true;
@@ -193,11 +199,11 @@ export async function run(
     child.stdout.destroy();
     child.stderr.destroy();
   }, timeoutMs);
+  const commandLine = [command, ...args.slice(0, 3)].join(' ');
   try {
     const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
-    if (timedOut) throw new Error(`${command} took longer than ${timeoutMs / 1000} s`);
-    if (code !== 0)
-      throw new Error(`${command} failed (${signal ?? code}): ${errors.trim() || output.trim()}`);
+    if (timedOut) throw new Error(`${commandLine} took longer than ${timeoutMs / 1000} s: ${tail.trim()}`);
+    if (code !== 0) throw new Error(`${commandLine} failed (${signal ?? code}): ${tail.trim()}`);
     return output;
   } finally {
     clearTimeout(timer);

@@ -133,7 +133,7 @@ export class ComposeStack implements LoadTarget {
   }
 
   async logs(container: string, lines = 20): Promise<string> {
-    return this.engine.docker(['logs', '--tail', String(lines), container], { withErrors: true });
+    return this.engine.docker(['logs', '--tail', String(lines), container], { includeStderr: true });
   }
 
   /** Returns the address of a service in its network, which this machine can reach too. */

@@ -1,7 +1,7 @@
+import { run, type RunOptions } from '@perkway/local-servers';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { command, type CommandOptions } from './command.js';
 import { startOwnEngine } from './own-engine.js';
 import { installDebian, unpackDebian } from './packages.js';
 import { STAND_INS } from './stand-ins.js';
@@ -23,7 +23,7 @@ export class Engine {
 
   /** @throws Error that says why no engine can run */
   static async start(): Promise<Engine> {
-    const running = await command(client(), ['version', '--format', '{{.Server.Version}}']).catch(() => '');
+    const running = await run(client(), ['version', '--format', '{{.Server.Version}}']).catch(() => '');
     if (running) return new Engine(`the running Docker engine ${running.trim()}`, {}, async () => {});
     if (process.getuid?.() !== 0) throw new Error('no Docker engine is running, and only root can start one');
     await installDebian(['dockerd', 'iptables', 'docker-init'], ['docker.io', 'iptables', 'tini']);
@@ -33,30 +33,30 @@ export class Engine {
     return new Engine(`${engine.description}, ${version.trim()}`, engine.environment, stop);
   }
 
-  docker(args: string[], options: CommandOptions = {}): Promise<string> {
+  docker(args: string[], options: RunOptions = {}): Promise<string> {
     const env = { ...process.env, ...this.environment, DOCKER_BUILDKIT: '1', ...options.env };
-    return command(client(), args, { ...options, env });
+    return run(client(), args, { ...options, env });
   }
 
   /** Runs compose version 2. */
-  async compose(args: string[], options: CommandOptions = {}): Promise<string> {
+  async compose(args: string[], options: RunOptions = {}): Promise<string> {
     const env = { ...process.env, ...this.environment, ...options.env };
     const folder = await this.composeFolder();
-    if (folder) return command(join(folder, 'docker-compose'), args, { ...options, env });
-    return command(client(), ['compose', ...args], { ...options, env });
+    if (folder) return run(join(folder, 'docker-compose'), args, { ...options, env });
+    return run(client(), ['compose', ...args], { ...options, env });
   }
 
   /** Runs a script that calls docker and compose, with both on its PATH. */
-  async script(file: string, args: string[], options: CommandOptions): Promise<string> {
+  async script(file: string, args: string[], options: RunOptions): Promise<string> {
     const folders = [await this.composeFolder(), process.env.PATH].filter(Boolean);
     const env = { ...process.env, ...this.environment, PATH: folders.join(':'), ...options.env };
-    return command(file, args, { ...options, env });
+    return run(file, args, { ...options, env });
   }
 
   /** Returns the folder of a downloaded compose, or undefined if the docker command has the compose plug-in. */
   private async composeFolder(): Promise<string | undefined> {
     const env = { ...process.env, ...this.environment };
-    const plugin = await command(client(), ['compose', 'version'], { env }).catch(() => '');
+    const plugin = await run(client(), ['compose', 'version'], { env }).catch(() => '');
     if (plugin) return undefined;
     return join(await unpackDebian(['docker-compose'], 'trixie'), 'usr/libexec/docker/cli-plugins');
   }
@@ -78,7 +78,7 @@ export class Engine {
     const archive = `${root}.tar`;
     try {
       await standIn.fill(root);
-      await command('tar', ['-C', root, '-cf', archive, '.']);
+      await run('tar', ['-C', root, '-cf', archive, '.']);
       const changes = standIn.settings.flatMap((setting) => ['--change', setting]);
       await this.docker(['import', ...changes, archive, image]);
     } finally {

@@ -1,10 +1,10 @@
+import { run } from '@perkway/local-servers';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { command } from './command.js';
 import { buildArguments, foreignImages } from './images.js';
 import { installDebian } from './packages.js';
 import { ROOT } from './paths.js';
@@ -30,7 +30,7 @@ export class ImageRoots {
   static async requireContainers(): Promise<void> {
     if (process.getuid?.() !== 0) throw new Error('only root can mount images');
     await installDebian(['buildah', 'bwrap'], ['buildah', 'bubblewrap']);
-    await command('bwrap', ['--ro-bind', '/', '/', '--unshare-all', '--uid', '1000', 'true']);
+    await run('bwrap', ['--ro-bind', '/', '/', '--unshare-all', '--uid', '1000', 'true']);
     const roots = new ImageRoots();
     try {
       const container = (await roots.buildah(['from', 'scratch'])).trim();
@@ -56,7 +56,7 @@ export class ImageRoots {
 
   private buildah(args: string[]): Promise<string> {
     const own = ['--root', join(this.folder, 'store'), '--runroot', join(this.folder, 'run')];
-    return command('buildah', [...own, ...args], { cwd: ROOT, timeoutMs: BUILD_LIMIT_MS });
+    return run('buildah', [...own, ...args], { cwd: ROOT, timeoutMs: BUILD_LIMIT_MS });
   }
 
   async build(app: string, tag: string): Promise<void> {

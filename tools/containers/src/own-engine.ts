@@ -1,11 +1,10 @@
-import { isAlive } from '@perkway/local-servers';
+import { isAlive, run } from '@perkway/local-servers';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { command } from './command.js';
 
 const START_LIMIT_MS = 30_000;
 const STOP_LIMIT_MS = 60_000;
@@ -28,14 +27,14 @@ export async function startOwnEngine(): Promise<OwnEngine> {
   const folder = mkdtempSync(join(tmpdir(), 'perkway-engine-'));
   const socket = join(folder, 'docker.sock');
   const logFile = join(folder, 'dockerd.log');
-  const rules = await command('iptables-save', []);
+  const rules = await run('iptables-save', []);
   const forwarding = readFileSync(FORWARDING, 'utf8');
   const daemon = launch(folder, socket, logFile);
   const stop = async () => {
     await end(daemon);
     await restore(rules);
     writeFileSync(FORWARDING, forwarding);
-    await command('ip', ['link', 'delete', BRIDGE]);
+    await run('ip', ['link', 'delete', BRIDGE]);
     rmSync(folder, { recursive: true, force: true });
   };
   const deadline = Date.now() + START_LIMIT_MS;
@@ -63,7 +62,7 @@ function launch(folder: string, socket: string, logFile: string): ChildProcess {
 }
 
 const responses = (socket: string): Promise<boolean> =>
-  command('docker', ['--host', `unix://${socket}`, 'version']).then(
+  run('docker', ['--host', `unix://${socket}`, 'version']).then(
     () => true,
     () => false,
   );
@@ -72,7 +71,7 @@ const responses = (socket: string): Promise<boolean> =>
 async function takeBridge(): Promise<void> {
   const deadline = Date.now() + BRIDGE_LIMIT_MS;
   const add = () =>
-    command('ip', ['link', 'add', BRIDGE, 'type', 'bridge']).then(
+    run('ip', ['link', 'add', BRIDGE, 'type', 'bridge']).then(
       () => true,
       (error: Error) => {
         if (existsSync(`/sys/class/net/${BRIDGE}`)) return false;
@@ -80,15 +79,15 @@ async function takeBridge(): Promise<void> {
       },
     );
   while (!(await add())) {
-    const alias = await command('cat', [`/sys/class/net/${BRIDGE}/ifalias`]).catch(() => '');
+    const alias = await run('cat', [`/sys/class/net/${BRIDGE}/ifalias`]).catch(() => '');
     const owner = Number(alias.replace('pid ', ''));
-    if (owner > 0 && !isAlive(owner)) await command('ip', ['link', 'delete', BRIDGE]);
+    if (owner > 0 && !isAlive(owner)) await run('ip', ['link', 'delete', BRIDGE]);
     else if (Date.now() > deadline)
       throw new Error(`another engine (${alias.trim()}) uses the bridge ${BRIDGE}`);
     else await sleep(500);
   }
-  await command('ip', ['link', 'set', BRIDGE, 'alias', `pid ${process.pid}`]);
-  await command('ip', ['address', 'add', BRIDGE_ADDRESS, 'dev', BRIDGE]);
+  await run('ip', ['link', 'set', BRIDGE, 'alias', `pid ${process.pid}`]);
+  await run('ip', ['address', 'add', BRIDGE_ADDRESS, 'dev', BRIDGE]);
 }
 
 async function end(daemon: ChildProcess): Promise<void> {
@@ -104,9 +103,8 @@ async function end(daemon: ChildProcess): Promise<void> {
 async function restore(rules: string): Promise<void> {
   // Tables that did not exist are not in the saved rules, so flush them.
   for (const table of ['filter', 'nat', 'mangle', 'raw'].filter((name) => !rules.includes(`*${name}\n`)))
-    for (const option of ['-F', '-X'])
-      await command('iptables', ['-t', table, option]).catch(() => undefined);
+    for (const option of ['-F', '-X']) await run('iptables', ['-t', table, option]).catch(() => undefined);
   // The same for the policy that the engine set.
-  if (!rules.includes('*filter\n')) await command('iptables', ['-P', 'FORWARD', 'ACCEPT']);
-  await command('iptables-restore', [], { input: rules });
+  if (!rules.includes('*filter\n')) await run('iptables', ['-P', 'FORWARD', 'ACCEPT']);
+  await run('iptables-restore', [], { input: rules });
 }

@@ -1,7 +1,7 @@
+import { run } from '@perkway/local-servers';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, join } from 'node:path';
-import { command } from './command.js';
 
 /** Downloads are cached here between runs. */
 export const CACHE = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'perkway', 'containers');
@@ -31,7 +31,7 @@ async function aptOptions(release: string | undefined, folder: string): Promise<
   mkdirSync(join(folder, 'lists', 'partial'), { recursive: true });
   const options = ['APT::Sandbox::User=root', `Dir::State::lists=${join(folder, 'lists')}`];
   if (release) {
-    const own = await command('sh', [
+    const own = await run('sh', [
       '-c',
       'cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources 2>/dev/null || true',
     ]);
@@ -54,23 +54,23 @@ export const unpackDebian = (packages: string[], release?: string): Promise<stri
     mkdirSync(work);
     const options = ['-q', ...(await aptOptions(release, work))];
     const apt = (...args: string[]) =>
-      command('apt-get', [...options, ...args], { cwd: work, timeoutMs: DOWNLOAD_LIMIT_MS });
+      run('apt-get', [...options, ...args], { cwd: work, timeoutMs: DOWNLOAD_LIMIT_MS });
     await apt('update');
     await apt('download', ...packages);
     for (const file of readdirSync(work).filter((name) => name.endsWith('.deb')))
-      await command('dpkg', ['-x', join(work, file), folder]);
+      await run('dpkg', ['-x', join(work, file), folder]);
     rmSync(work, { recursive: true });
   });
 
 /** Unpacks an npm package into a folder without installing it. `spec` is its name, optionally with a version. */
 export const unpackNpm = (spec: string): Promise<string> =>
   once(spec.replaceAll('/', '_'), async (folder) => {
-    const printed = await command('npm', ['pack', '--silent', spec], {
+    const printed = await run('npm', ['pack', '--silent', spec], {
       cwd: folder,
       timeoutMs: DOWNLOAD_LIMIT_MS,
     });
     const archive = join(folder, basename(printed.trim()));
-    await command('tar', ['-xzf', archive, '-C', folder, '--strip-components=1']);
+    await run('tar', ['-xzf', archive, '-C', folder, '--strip-components=1']);
     rmSync(archive);
   });
 
@@ -79,14 +79,14 @@ export const installNpm = (name: string, packages: Record<string, string>): Prom
   once(`${name}-${Object.values(packages).join('-')}`, async (folder) => {
     const specs = Object.entries(packages).map(([each, version]) => `${each}@${version}`);
     const options = ['--no-audit', '--no-fund', '--ignore-scripts', '--silent', '--prefix', folder];
-    await command('npm', ['install', ...options, ...specs], { cwd: folder, timeoutMs: DOWNLOAD_LIMIT_MS });
+    await run('npm', ['install', ...options, ...specs], { cwd: folder, timeoutMs: DOWNLOAD_LIMIT_MS });
   });
 
 /** Installs Debian packages if their programs are missing; needs root. */
 export async function installDebian(programs: string[], packages: string[]): Promise<void> {
   const missing = await Promise.all(
     programs.map((program) =>
-      command('sh', ['-c', `command -v ${program}`]).then(
+      run('sh', ['-c', `command -v ${program}`]).then(
         () => false,
         () => true,
       ),
@@ -94,8 +94,8 @@ export async function installDebian(programs: string[], packages: string[]): Pro
   );
   if (!missing.includes(true)) return;
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  await command('apt-get', ['update', '-qq'], { timeoutMs: DOWNLOAD_LIMIT_MS });
-  await command('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...packages], {
+  await run('apt-get', ['update', '-qq'], { timeoutMs: DOWNLOAD_LIMIT_MS });
+  await run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...packages], {
     env,
     timeoutMs: DOWNLOAD_LIMIT_MS,
   });

@@ -1,6 +1,6 @@
+import { run } from '@perkway/local-servers';
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { command } from './command.js';
 import type { Manifest } from './kubectl.js';
 import { CACHE, installNpm } from './packages.js';
 import { ROOT } from './paths.js';
@@ -104,7 +104,7 @@ export async function problemsOf(manifests: Manifest[]): Promise<string[]> {
       '--target',
       'es2022',
     ];
-    const said = await command(process.execPath, [tsc, ...options, 'check.ts'], {
+    const said = await run(process.execPath, [tsc, ...options, 'check.ts'], {
       cwd: work,
       timeoutMs: 180_000,
     }).then(
@@ -114,7 +114,7 @@ export async function problemsOf(manifests: Manifest[]): Promise<string[]> {
     const compiler = said.split('\n').filter((line) => line.includes('error TS'));
     if (said && !compiler.length) throw new Error(`the compiler failed without an error message: ${said}`);
     const input = JSON.stringify(manifests.map(forValidation));
-    const validators = await command(process.execPath, ['--input-type=module', '--eval', VALIDATE], {
+    const validators = await run(process.execPath, ['--input-type=module', '--eval', VALIDATE], {
       cwd: work,
       input,
     });

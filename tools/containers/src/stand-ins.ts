@@ -1,3 +1,4 @@
+import { run } from '@perkway/local-servers';
 import {
   chmodSync,
   copyFileSync,
@@ -11,7 +12,6 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { command } from './command.js';
 import { unpackDebian, unpackNpm } from './packages.js';
 import { ROOT } from './paths.js';
 
@@ -48,7 +48,7 @@ async function addProgram(root: string, from: string, to: string, libraries?: st
   copyFileSync(from, join(root, to));
   chmodSync(join(root, to), 0o755);
   const env = { ...process.env, LD_LIBRARY_PATH: libraries ?? '' };
-  const listed = await command('ldd', [from], { env }).catch(() => '');
+  const listed = await run('ldd', [from], { env }).catch(() => '');
   for (const [, name, path] of listed.matchAll(/^\s*(?:(\S+) => )?(\/\S+|not found)/gm)) {
     if (path === 'not found') throw new Error(`${from} needs ${name}, which this machine lacks`);
     // Programs contain the absolute path of the loader; all other libraries are searched in the library folder.
@@ -104,13 +104,13 @@ async function addBase(root: string) {
   writeFileSync(join(root, 'etc/nsswitch.conf'), 'hosts: files dns\n');
   const busybox = join(await unpackDebian(['busybox-static']), 'bin/busybox');
   copyFileSync(busybox, join(root, 'usr/bin/busybox'));
-  for (const applet of (await command(busybox, ['--list'])).trim().split('\n'))
+  for (const applet of (await run(busybox, ['--list'])).trim().split('\n'))
     if (applet !== 'busybox') symlinkSync('busybox', join(root, 'usr/bin', applet));
 }
 
 async function addNode(root: string) {
   await addProgram(root, join(await unpackNpm(NODE_PACKAGE), 'bin/node'), '/usr/local/bin/node');
-  const npm = join((await command('npm', ['root', '--global'])).trim(), 'npm');
+  const npm = join((await run('npm', ['root', '--global'])).trim(), 'npm');
   cpSync(npm, join(root, 'usr/local/lib/node_modules/npm'), { recursive: true });
   symlinkSync('../lib/node_modules/npm/bin/npm-cli.js', join(root, 'usr/local/bin/npm'));
   symlinkSync('../lib/node_modules/npm/bin/npx-cli.js', join(root, 'usr/local/bin/npx'));
@@ -126,7 +126,7 @@ async function addPostgres(root: string) {
     await addProgram(root, join(POSTGRES, 'bin', program), `/usr/lib/postgresql/bin/${program}`);
   for (const folder of ['var/lib/postgresql', 'var/run/postgresql']) {
     mkdirSync(join(root, folder), { recursive: true });
-    await command('chown', ['999:999', join(root, folder)]);
+    await run('chown', ['999:999', join(root, folder)]);
   }
   // Like the official entry point: creates the database at the first start, with the password from a file.
   script(
@@ -185,7 +185,7 @@ async function addPrometheus(root: string) {
   const unpacked = await unpackDebian(['prometheus']);
   await addProgram(root, join(unpacked, 'usr/bin/prometheus'), '/bin/prometheus');
   mkdirSync(join(root, 'prometheus'));
-  await command('chown', ['65534:65534', join(root, 'prometheus')]);
+  await run('chown', ['65534:65534', join(root, 'prometheus')]);
 }
 
 /** Debian packages of PgBouncer and its libraries, which may be newer than the libraries of this machine. */

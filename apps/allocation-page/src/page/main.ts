@@ -61,6 +61,7 @@ function stateOf({ state: given, card, cancelled, withdrawn, replaced }: RewardL
 }
 
 function showLink(next: RewardLink, byAction: boolean): void {
+  const isReplacedNow = next.replaced && link && !link.replaced && state === 'revealed';
   link = next;
   showBrand(next.brand);
   const amount = formatAmount(localeFor(language, preferred, next.country), next.denomination, next.currency);
@@ -79,6 +80,8 @@ function showLink(next: RewardLink, byAction: boolean): void {
   fill('reference', next.id ? next.id.slice(0, 8) : '');
   one('[data-reference]').hidden = !next.id;
   enter(stateOf(next), byAction);
+  // The state is the same, but not its heading.
+  if (isReplacedNow) present(byAction);
   // After the card is visible, because the drawing is as wide as the card.
   void drawCode(
     next.replaced ? undefined : next.product && next.product.code_format,

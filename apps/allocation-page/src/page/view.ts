@@ -128,12 +128,12 @@ export const isScanned = (format: string | undefined): format is 'qr' | 'code128
   format === 'qr' || format === 'code128';
 
 /**
- * Shows the product on the card and below the heading, and once the card is revealed also how to spend it. A replaced card
- * shows only its code, since the recipient should use the new card.
+ * Shows the product on the card and below the heading, and once the card is revealed also how to spend it, unless it was
+ * replaced: the recipient should use the new card.
  */
 export function showProduct({ product, language, card, replaced }: RewardLink, sender: string): void {
   for (const element of all('[data-replaced]')) element.hidden = !replaced;
-  for (const element of all('[data-usable]')) element.hidden = !!replaced;
+  for (const element of all('[data-unless-replaced]')) element.hidden = !!replaced;
   fill('title', product ? product.name : sender);
   fill('product', product ? product.name : '');
   for (const row of all('[data-product="row"]')) row.hidden = !product;

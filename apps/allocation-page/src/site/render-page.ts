@@ -118,7 +118,12 @@ export const renderPage = (
             </section>
             <section data-when="revealed" hidden>
               ${sender(texts)}
-              <h1 tabindex="-1" data-usable data-fill="amount" data-template="${texts.revealed.heading}"></h1>
+              <h1
+                tabindex="-1"
+                data-unless-replaced
+                data-fill="amount"
+                data-template="${texts.revealed.heading}"
+              ></h1>
               <h1 tabindex="-1" data-replaced hidden>${texts.revealed.replaced.heading}</h1>
               ${product}
               <p class="notice" data-replaced hidden>${texts.revealed.replaced.text}</p>
@@ -133,7 +138,7 @@ export const renderPage = (
                 <p class="label" data-of-issuer>${texts.revealed.ofIssuer}</p>
                 <p class="instructions" dir="auto" data-fill="instructions" data-product="text"></p>
               </div>
-              <div class="tools" data-usable>
+              <div class="tools" data-unless-replaced>
                 <button type="button" class="copy" data-print>
                   ${printIcon}<span>${texts.revealed.print}</span>
                 </button>
@@ -157,7 +162,7 @@ export const renderPage = (
                   </dd>
                 </div>
               </dl>
-              <p class="keep" data-usable>
+              <p class="keep" data-unless-replaced>
                 ${bookmarkIcon}<span
                   ><strong>${texts.revealed.keep}</strong><br />${texts.revealed.keepWhy}</span
                 >

@@ -64,7 +64,7 @@ export const en: Texts = {
       'If that was not you, somebody else has seen the code and may have used it. Please ask {brand} for help.',
     replaced: {
       heading: 'This card has been replaced',
-      text: 'Please use the new card instead: look for its link in a newer message.',
+      text: 'Please use the new card instead. Its link is in a more recent message.',
     },
     keep: 'Keep the link to this page',
     keepWhy:

@@ -64,8 +64,8 @@ export const es: Texts = {
     notYouBrand:
       'Si no fue usted, otra persona conoce el código y quizá lo haya usado. Pida ayuda a {brand}.',
     replaced: {
-      heading: 'Esta tarjeta se ha sustituido',
-      text: 'Use la tarjeta nueva: busque su enlace en un mensaje más reciente.',
+      heading: 'Esta tarjeta ha sido sustituida',
+      text: 'Use la tarjeta nueva: encontrará el enlace en un mensaje más reciente.',
     },
     keep: 'Conserve el enlace de esta página',
     keepWhy:
@@ -88,7 +88,7 @@ export const es: Texts = {
     textBrand: 'Su emisor la ha retirado, por eso el enlace ya no funciona. Pida un enlace nuevo a {brand}.',
   },
   replaced: {
-    heading: 'Este enlace se ha sustituido',
+    heading: 'Este enlace ha sido sustituido',
     text: 'Ya no funciona: se ha creado un enlace nuevo en su lugar. Abra el nuevo desde sus mensajes o pregunte a quien se lo envió.',
     textBrand:
       'Ya no funciona: se ha creado un enlace nuevo en su lugar. Abra el nuevo desde sus mensajes o pregunte a {brand}.',

@@ -68,7 +68,7 @@ export const fr: Texts = {
       'Si ce n’était pas vous, quelqu’un d’autre connaît le code et l’a peut-être utilisé. Demandez de l’aide à {brand}.',
     replaced: {
       heading: 'Cette carte a été remplacée',
-      text: 'Utilisez la nouvelle carte\u00a0: cherchez son lien dans un message plus récent.',
+      text: 'Utilisez la nouvelle carte\u00a0: vous trouverez le lien dans un message plus récent.',
     },
     keep: 'Conservez le lien de cette page',
     keepWhy:

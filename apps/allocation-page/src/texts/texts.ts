@@ -68,7 +68,7 @@ export interface Texts {
     firstOpened: string;
     notYou: string;
     notYouBrand: string;
-    /** Another link was made in place of this one. */
+    /** Another link was made in place of this one: in place of `heading`, and what to do. */
     replaced: { heading: string; text: string };
     keep: string;
     keepWhy: string;

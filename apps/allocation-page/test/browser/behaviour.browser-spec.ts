@@ -261,6 +261,16 @@ describe('mangled links', () => {
     await evaluated(page, `location.hash = '${other}'`);
     await page.waitForSelector('h1:text-is("You have a gift card worth €70")');
   });
+
+  it('say that the card was replaced while the page was in the background', async () => {
+    const token = stage.gifts.addLink({ state: 'REVEALED' });
+    const page = await stage.open(context, token, 'revealed');
+    stage.gifts.link(token).view.replaced = true;
+    await evaluated(page, `dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))`);
+    await page.waitForSelector('h1:text-is("This card has been replaced")');
+    await announced(page, 'This card has been replaced');
+    expect(await page.title()).toBe('This card has been replaced');
+  });
 });
 
 describe('while the service or the network is unavailable', () => {

@@ -271,7 +271,7 @@ const STATES: Record<
     reads: [
       new RegExp(CARD.code),
       /^Cette carte a été remplacée$/m,
-      /^Utilisez la nouvelle carte : cherchez son lien/m,
+      /^Utilisez la nouvelle carte : vous trouverez le lien/m,
       /Date d’expiration\s+31 décembre 2027/,
       /Ouverte pour la première fois le\s+14 novembre 2023 à 23:13/,
       /^Si ce n’était pas vous, .+ Demandez de l’aide à Harbour Bank\.$/m,

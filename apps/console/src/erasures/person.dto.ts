@@ -30,6 +30,10 @@ export class DataOfPersonDto {
   events: EventsOfPersonDto[];
   @ApiProperty({ type: 'integer', description: 'Rows of link jobs with this reference', example: 1 })
   job_rows: number;
-  @ApiProperty({ type: 'integer', description: 'Single-use codes that the customer has', example: 2 })
+  @ApiProperty({
+    type: 'integer',
+    description: 'Single-use codes that the customer has; 0 for a journey',
+    example: 2,
+  })
   codes: number;
 }

@@ -19,7 +19,8 @@ export class PersonsController {
   @Header('cache-control', 'no-store')
   @ApiOperation({
     summary: 'Count what an account stores about a person',
-    description: 'Call this before an erasure. It changes nothing.',
+    description:
+      'Call this before an erasure. It changes nothing. An erasure also erases attributes, which this does not count.',
   })
   @ApiOkResponse({ description: 'The counts', type: DataOfPersonDto })
   @ApiProblems('VALIDATION_FAILED', 'ACCOUNT_NOT_FOUND')

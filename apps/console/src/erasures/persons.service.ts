@@ -61,7 +61,10 @@ export class PersonsService {
       return {
         events,
         job_rows: await this.jobRows(account, value, 'customer' in person ? 'customer_id' : 'journey_id'),
-        codes: 'customer' in person ? await this.codes(account, value) : 0,
+        codes:
+          'customer' in person
+            ? (await this.rpc.request(COUNT_CODES_OF_CUSTOMER, { account, ...person })).codes
+            : 0,
       };
     } finally {
       await this.keys.close([id]);
@@ -74,9 +77,5 @@ export class PersonsService {
       [account, value, kind],
     );
     return rows;
-  }
-
-  private async codes(account: string, customer: string): Promise<number> {
-    return (await this.rpc.request(COUNT_CODES_OF_CUSTOMER, { account, customer })).codes;
   }
 }

@@ -1,5 +1,5 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import type { LinkOutcome } from '@perkway/domain';
+import type { LinkStates } from '@perkway/domain';
 import { IsOmittable, IsText } from '@perkway/platform';
 import {
   ArrayMaxSize,
@@ -130,7 +130,7 @@ export class DecideLinkJobDto {
   comment: string;
 }
 
-const JOB_STATES = [
+export const JOB_STATES = [
   'awaiting_approval',
   'rejected',
   'lapsed',
@@ -239,23 +239,18 @@ export class LinkStatesDto {
   expired: number;
 }
 
-export const LINK_OUTCOMES = [
-  'waiting',
-  'opened',
-  'cancelled',
-  'expired',
-] as const satisfies readonly LinkOutcome['state'][];
+export const LINK_STATES: readonly (keyof LinkStates)[] = ['waiting', 'opened', 'cancelled', 'expired'];
 
 @ApiSchema({ name: 'LinkOfJob' })
 export class LinkOfJobDto {
-  @ApiProperty({ type: 'integer', description: 'From 1', example: 17 })
+  @ApiProperty({ type: 'integer', description: 'Row of the job, from 1', example: 17 })
   row: number;
   @ApiProperty({ type: String, nullable: true, example: 'customer-1007' })
   reference: string | null;
   @ApiProperty({ format: 'uuid', example: '5b8a6c1e-3f0d-4a57-9c2b-7d1e8f0a4b63' })
   link_id: string;
-  @ApiProperty({ enum: LINK_OUTCOMES, example: 'opened' })
-  state: LinkOutcome['state'];
+  @ApiProperty({ enum: LINK_STATES, example: 'opened' })
+  state: keyof LinkStates;
   @ApiProperty({
     type: String,
     format: 'date-time',

@@ -24,7 +24,8 @@ import {
   CreatedLinkJobDto,
   CreateLinkJobDto,
   DecideLinkJobDto,
-  LINK_OUTCOMES,
+  JOB_STATES,
+  LINK_STATES,
   LinkedReferencesDto,
   LinkJobDto,
   LinkOfJobDto,
@@ -113,6 +114,7 @@ export class LinkJobsController {
   @Get()
   @Header('cache-control', 'no-store')
   @ApiOperation({ summary: 'List the jobs of the account' })
+  @ApiQuery({ name: 'state', required: false, schema: { type: 'string', enum: [...JOB_STATES] } })
   @ApiPage(LinkJobDto, 'Newest first')
   listLinkJobs(@CurrentSession() session: Session, @Query() query: ListQuery): Promise<Page<LinkJobDto>> {
     return this.jobs.list(session, query);
@@ -177,11 +179,11 @@ export class LinkJobsController {
   @Get(':jobId/reward-links')
   @Header('cache-control', 'no-store')
   @ApiOperation({
-    summary: 'List the links of a job with what became of each',
-    description: 'Without the links themselves: nobody can open a gift with them.',
+    summary: 'List the reward links of a job with their states',
+    description: 'Returns no URLs of links, so nobody can open a gift with the response.',
   })
-  @ApiQuery({ name: 'state', required: false, schema: { type: 'string', enum: [...LINK_OUTCOMES] } })
-  @ApiPage(LinkOfJobDto, 'In the order of the list that the job was given')
+  @ApiQuery({ name: 'state', required: false, schema: { type: 'string', enum: [...LINK_STATES] } })
+  @ApiPage(LinkOfJobDto, 'In the order of the rows of the job')
   @ApiProblems('JOB_NOT_FOUND')
   listLinksOfJob(
     @CurrentSession() session: Session,

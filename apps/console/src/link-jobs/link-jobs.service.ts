@@ -1,15 +1,16 @@
 import { Injectable } from '@nestjs/common';
-import { PerkwayError } from '@perkway/client';
+import { PerkwayError, type Perkway } from '@perkway/client';
 import {
   csvCell,
   ApiError,
+  COUNT_LINK_STATES,
   invalidField,
   isUuid,
   lastOf,
-  LIST_LINK_OUTCOMES,
+  LIST_LINK_STATES,
   unavailable,
   type Approvals,
-  type LinkOutcome,
+  type LinkStates,
 } from '@perkway/domain';
 import { Clock, exactTime, KeysetPaginator, RpcClient, type ListQuery, type Page } from '@perkway/platform';
 import { createHash, randomUUID } from 'node:crypto';
@@ -22,7 +23,8 @@ import { createdBy } from '../sessions/created-by.js';
 import { ConsoleKeys } from '../sessions/console-keys.js';
 import type { Session } from '../sessions/session.js';
 import {
-  LINK_OUTCOMES,
+  JOB_STATES,
+  LINK_STATES,
   type CancelledLinksDto,
   type CreatedLinkJobDto,
   type CreateLinkJobDto,
@@ -30,7 +32,6 @@ import {
   type LinkJobDto,
   type LinkJobState,
   type LinkOfJobDto,
-  type LinkStatesDto,
 } from './link-job.dto.js';
 import { LinkJobRunner } from './link-job-runner.js';
 import { mapConcurrently, makeLink, type JobRow, type LinkRequest } from './link-requests.js';
@@ -40,16 +41,17 @@ const KEY_MS = 24 * 60 * 60_000;
 const DEFAULT_DAYS = 90;
 const APPROVAL_DAYS = 7;
 const DAY_S = 24 * 60 * 60;
-/** Links of the CSV that are fetched before a part of it is sent. */
 const CSV_ROWS = 200;
-/** The most that LIST_LINK_OUTCOMES returns. */
-const OUTCOMES_PER_CALL = 1_000;
+/** The most ids of COUNT_LINK_STATES and LIST_LINK_STATES. */
+const IDS_PER_RPC = 1_000;
 /** Rows per call. The page repeats the call for the next rows. */
 const CANCELLED_PER_CALL = 500;
 const BATCH_POLLS = 20;
 const BATCH_POLL_MS = 250;
 /** No currency has more decimals. */
 const DECIMALS = 4;
+/** The names of the states of a link in a CSV, as in the console; a cancelled link is EXPIRED. */
+const STATES = { RESERVED: 'waiting', REVEALED: 'opened', EXPIRED: 'expired' };
 /** Attempts per link of a CSV, so that a rate limit or a replaced replica does not cut the file short. */
 const CSV_ATTEMPTS = 4;
 
@@ -207,12 +209,14 @@ export class LinkJobsService {
 
   async list(session: Session, query: ListQuery): Promise<Page<LinkJobDto>> {
     const { account } = session;
+    const state = readState(query, JOB_STATES);
     const page = this.pages.request<[time: string, id: string]>({ name: 'link-jobs' }, query, account);
     const rows = await this.dataSource.query<LinkJobRow[]>(
       `select ${COLUMNS} from link_jobs j
        where account_id = $1 and ($2::timestamptz is null or (created_at, id) < ($2, $3::uuid))
+         and ($5::text is null or state = $5)
        order by created_at desc, id desc limit $4`,
-      [account, page.after?.[0] ?? null, page.after?.[1] ?? null, page.rows],
+      [account, page.after?.[0] ?? null, page.after?.[1] ?? null, page.rows, state ?? null],
     );
     return page.respond(
       rows,
@@ -289,29 +293,50 @@ export class LinkJobsService {
   }
 
   /** Counts what became of the links of a job. @throws JOB_NOT_FOUND */
-  async states(session: Session, id: string): Promise<LinkStatesDto> {
+  async states(session: Session, id: string): Promise<LinkStates> {
     await this.find(session, id);
-    const counts: LinkStatesDto = { waiting: 0, opened: 0, cancelled: 0, expired: 0 };
-    for await (const links of this.outcomes(session, id)) for (const { state } of links) counts[state] += 1;
-    return counts;
+    const rows = await this.dataSource.query<{ link_id: string }[]>(
+      'select link_id from link_job_rows where job_id = $1 and link_id is not null',
+      [id],
+    );
+    const sum: LinkStates = { waiting: 0, opened: 0, cancelled: 0, expired: 0 };
+    for (let at = 0; at < rows.length; at += IDS_PER_RPC) {
+      const ids = rows.slice(at, at + IDS_PER_RPC).map(({ link_id }) => link_id);
+      const states = await this.rpc.request(COUNT_LINK_STATES, { account: session.account, ids });
+      for (const state of Object.keys(sum) as (keyof LinkStates)[]) sum[state] += states[state];
+    }
+    return sum;
   }
 
-  /** Lists the links of a job in the order of its rows. @throws JOB_NOT_FOUND */
+  /** Lists the links of a job with their states, in the order of its rows. @throws JOB_NOT_FOUND */
   async links(session: Session, id: string, query: ListQuery): Promise<Page<LinkOfJobDto>> {
     await this.find(session, id);
-    const state = lastOf(query['state']);
-    if (state !== undefined && !(LINK_OUTCOMES as readonly unknown[]).includes(state))
-      throw invalidField('state', `must be one of ${LINK_OUTCOMES.join(', ')}`);
+    const wanted = readState(query, LINK_STATES);
     const page = this.pages.request<[row: number]>({ name: 'links-of-job' }, query, id);
-    const found: MadeRow[] = [];
-    for await (const links of this.outcomes(session, id, { after: page.after?.[0] })) {
-      found.push(...links.filter((link) => state === undefined || link.state === state));
-      if (found.length >= page.rows) break;
-    }
+    const size = wanted === undefined ? page.rows : IDS_PER_RPC;
+    const found: LinkOfJobDto[] = [];
+    let rows: MadeRow[];
+    let after = page.after?.[0] ?? 0;
+    do {
+      rows = await this.dataSource.query<MadeRow[]>(
+        `select row, reference, link_id from link_job_rows where job_id = $1 and link_id is not null and row > $2
+         order by row limit $3`,
+        [id, after, size],
+      );
+      const ids = rows.map(({ link_id }) => link_id);
+      const { links } = await this.rpc.request(LIST_LINK_STATES, { account: session.account, ids });
+      const byId = new Map(links.map((link) => [link.id, link]));
+      for (const row of rows) {
+        const link = byId.get(row.link_id);
+        if (!link || (wanted !== undefined && link.state !== wanted)) continue;
+        found.push({ ...row, state: link.state, opened_at: link.openedAt, cancelled_at: link.cancelledAt });
+      }
+      after = rows.at(-1)?.row ?? after;
+    } while (rows.length === size && found.length < page.rows);
     return page.respond(
       found,
       ({ row }) => [row],
-      ({ openedAt, cancelledAt, ...link }) => ({ ...link, opened_at: openedAt, cancelled_at: cancelledAt }),
+      (link) => link,
     );
   }
 
@@ -379,15 +404,17 @@ export class LinkJobsService {
     const { request, created_by } = await this.find(session, id);
     const perkway = this.clients.withKey(session.key, { tries: CSV_ATTEMPTS });
     const expiry = new Date(request.expires_at * 1000).toISOString();
-    const lines = this.outcomes(session, id, { size: CSV_ROWS });
-    return streamCsv(['reference', 'link', 'expiry', 'state'], lines, async (row) => {
-      const made = await makeLink(perkway, created_by, id, request, row);
+    return this.streamCsv(id, ['reference', 'link', 'expiry', 'state'], async (row) => {
+      const [made, { state }] = await Promise.all([
+        makeLink(perkway, created_by, id, request, row),
+        readOutcome(perkway, row),
+      ]);
       if ('refused' in made)
         throw new ApiError(
           'DEPENDENCY_UNAVAILABLE',
           `The gift-card service rejected a link: ${made.refused}`,
         );
-      return [row.reference, made.link, expiry, row.state];
+      return [row.reference, made.link, expiry, state];
     });
   }
 
@@ -397,37 +424,46 @@ export class LinkJobsService {
    */
   async results(session: Session, id: string): Promise<Readable> {
     await this.find(session, id);
-    const columns = ['reference', 'state', 'opened_at', 'cancelled_at'];
-    return streamCsv(columns, this.outcomes(session, id), (row) => [
-      row.reference,
-      row.state,
-      row.openedAt,
-      row.cancelledAt,
-    ]);
+    const perkway = this.clients.withKey(session.key, { tries: CSV_ATTEMPTS });
+    return this.streamCsv(id, ['reference', 'state', 'opened_at', 'cancelled_at'], async (row) => {
+      const { state, revealed_at, cancelled_at } = await readOutcome(perkway, row);
+      return [row.reference, state, revealed_at, cancelled_at];
+    });
   }
 
-  /** Yields the rows of a job that have a link, in their order, with what became of each link. */
-  private async *outcomes(
-    { account }: Session,
+  private async streamCsv(
     id: string,
-    { after = 0, size = OUTCOMES_PER_CALL }: { after?: number | undefined; size?: number } = {},
-  ): AsyncGenerator<MadeRow[]> {
-    for (let last = after; ;) {
-      const rows = await this.dataSource.query<(JobRow & { link_id: string })[]>(
+    columns: string[],
+    cellsOf: (row: MadeRow) => Promise<(string | null)[]>,
+  ): Promise<Readable> {
+    const lines = this.csvLines(id, columns, cellsOf);
+    const head = await lines.next();
+    return Readable.from(
+      (async function* () {
+        if (!head.done) yield head.value;
+        yield* lines;
+      })(),
+    );
+  }
+
+  private async *csvLines(
+    id: string,
+    columns: string[],
+    cellsOf: (row: MadeRow) => Promise<(string | null)[]>,
+  ): AsyncGenerator<string> {
+    let text = `${columns.join(',')}\r\n`;
+    for (let after = 0; ;) {
+      const rows = await this.dataSource.query<MadeRow[]>(
         `select row, reference, link_id from link_job_rows where job_id = $1 and link_id is not null and row > $2
-         order by row limit $3`,
-        [id, last, size],
+         order by row limit ${CSV_ROWS}`,
+        [id, after],
       );
-      if (rows.length === 0) return;
-      const ids = rows.map(({ link_id }) => link_id);
-      const { links } = await this.rpc.request(LIST_LINK_OUTCOMES, { account, ids });
-      const outcomes = new Map(links.map(({ id: link, ...outcome }) => [link, outcome]));
-      yield rows.flatMap((row) => {
-        const outcome = outcomes.get(row.link_id);
-        return outcome ? [{ ...row, ...outcome }] : [];
-      });
-      if (rows.length < size) return;
-      last = rows.at(-1)!.row;
+      for (const cells of await mapConcurrently(rows, cellsOf))
+        text += `${cells.map((cell) => csvCell(cell ?? '')).join(',')}\r\n`;
+      yield text;
+      text = '';
+      if (rows.length < CSV_ROWS) return;
+      after = rows.at(-1)!.row;
     }
   }
 
@@ -510,32 +546,21 @@ export class LinkJobsService {
   }
 }
 
-/** A row whose link was created, with what became of the link. */
-type MadeRow = JobRow & { link_id: string } & Omit<LinkOutcome, 'id'>;
+/** Reads the filter of a list. @throws VALIDATION_FAILED */
+function readState<State extends string>(query: ListQuery, states: readonly State[]): State | undefined {
+  const given = lastOf(query['state']);
+  const state = states.find((each) => each === given);
+  if (given !== undefined && state === undefined)
+    throw invalidField('state', `must be one of ${states.join(', ')}`);
+  return state;
+}
 
-/** Streams a CSV with a line per row. Fails if the first rows cannot be read. */
-async function streamCsv(
-  columns: string[],
-  parts: AsyncGenerator<MadeRow[]>,
-  cellsOf: (row: MadeRow) => Promise<(string | null)[]> | (string | null)[],
-): Promise<Readable> {
-  const lines = (async function* () {
-    let text = `${columns.join(',')}\r\n`;
-    for await (const rows of parts) {
-      for (const cells of await mapConcurrently(rows, async (row) => cellsOf(row)))
-        text += `${cells.map((cell) => csvCell(cell ?? '')).join(',')}\r\n`;
-      yield text;
-      text = '';
-    }
-    if (text) yield text;
-  })();
-  const head = await lines.next();
-  return Readable.from(
-    (async function* () {
-      if (!head.done) yield head.value;
-      yield* lines;
-    })(),
-  );
+type MadeRow = JobRow & { link_id: string };
+
+/** Reads what became of a link, in the words of the console. */
+async function readOutcome(perkway: Perkway, { link_id: linkId }: MadeRow) {
+  const link = await responseOf('gift', perkway.gift.getIssuedRewardLink({ linkId }));
+  return { ...link, state: link.cancelled_at ? 'cancelled' : STATES[link.state] };
 }
 
 export interface JobKey {

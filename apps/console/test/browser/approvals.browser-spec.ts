@@ -80,6 +80,7 @@ it('an operator sets thresholds, one person makes a large job, and another one d
   const ben = await signInPerson(bensWindow, 'ben@harbour.example');
   const inMenu = (page: Page) => page.getByRole('link', { name: /^Gift cards/ });
   await inMenu(ben).getByText('1 to approve').waitFor();
+  expect(await violations(ben)).toEqual([]);
   expect(await inMenu(ann).innerText()).toBe('Gift cards');
   await button(ben, 'Approve…').click();
   const dialog = ben.getByRole('dialog');

@@ -120,23 +120,12 @@ async function aSubject(seed: number): Promise<Subject> {
   const length = pick([1, 7, 30, 30, 31, 60], random);
   const to = addDays(today, -Math.floor(random() ** 2 * 12));
   const endOfMonth = addDays(`${today.slice(0, 7)}-01`, -1);
-  const firstOfMonth = `${endOfMonth.slice(0, 7)}-01`;
-  const someDay = addDays(firstOfMonth, Math.floor(random() * 27));
-  // Two of five seeds have a whole calendar month, or days from the first of one.
-  const ranges: Record<number, Range> = { 2: [firstOfMonth, endOfMonth], 3: [firstOfMonth, someDay] };
-  const now = ranges[seed % 5] ?? [addDays(to, 1 - length), to];
-  return { ...traded, key, now, before: beforeOf(now), zone, random, load: readerOf(key, zone) };
-}
-
-/** The days that docs/figures.md promises to compare with. */
-function beforeOf([from, to]: Range): Range {
-  const dayBefore = addDays(from, -1);
-  if (!from.endsWith('-01') || from === to || from.slice(0, 7) !== to.slice(0, 7))
-    return [addDays(from, -(Date.parse(to) - Date.parse(from)) / DAY_MS - 1), dayBefore];
-  const month = dayBefore.slice(0, 7);
-  const sameDay = month + to.slice(7);
-  const isWholeMonth = addDays(to, 1).endsWith('-01');
-  return [`${month}-01`, isWholeMonth || sameDay > dayBefore ? dayBefore : sameDay];
+  // Every fifth seed has a whole calendar month, which is compared with the month before it.
+  const isMonth = seed % 5 === 2;
+  const now: Range = isMonth ? [`${endOfMonth.slice(0, 7)}-01`, endOfMonth] : [addDays(to, 1 - length), to];
+  const endBefore = addDays(now[0], -1);
+  const before: Range = [isMonth ? `${endBefore.slice(0, 7)}-01` : addDays(now[0], -length), endBefore];
+  return { ...traded, key, now, before, zone, random, load: readerOf(key, zone) };
 }
 
 /** Returns what loads queries from the query host, with members named without their cube. */

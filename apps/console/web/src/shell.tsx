@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState, type ComponentType, type ReactNode } from 'react';
 import { NavLink, useLocation, useNavigate } from 'react-router';
-import { useJobsToDecide } from './api/link-jobs';
+import { usePendingApprovals } from './api/link-jobs';
 import { useSession, useSigning } from './api/session';
 import { Icon, type IconName } from './parts/icon';
 import { keepsFocus } from './keep-focus';
@@ -15,13 +15,13 @@ interface Entry {
   to: string;
   label: string;
   icon: IconName;
-  /** Says what waits there for the user. */
+  /** Shows how many items of the screen need a decision of the user. */
   Badge?: ComponentType;
 }
 const { nav } = texts;
 
-function JobsToDecide() {
-  const { data: count = 0 } = useJobsToDecide();
+function PendingApprovals() {
+  const { data: count = 0 } = usePendingApprovals();
   return count > 0 && <span className="badge warn">{texts.toApprove(count)}</span>;
 }
 
@@ -29,7 +29,7 @@ const OWN: Entry[] = [
   { to: '/', label: nav.overview, icon: 'home' },
   { to: '/campaigns', label: nav.campaigns, icon: 'megaphone' },
   { to: '/perks', label: nav.perks, icon: 'tag' },
-  { to: '/gift-cards', label: nav.giftCards, icon: 'gift', Badge: JobsToDecide },
+  { to: '/gift-cards', label: nav.giftCards, icon: 'gift', Badge: PendingApprovals },
   { to: '/reward-links', label: nav.rewardLinks, icon: 'link' },
   { to: '/statements', label: nav.statements, icon: 'book' },
   { to: '/limits', label: nav.limits, icon: 'gauge' },

@@ -79,12 +79,12 @@ export const texts = {
     found: (count: number) => (count === 0 ? 'Nothing found' : `${count} found`),
     ofAccount: (id: string, account: string) => (id ? `${id}, of ${account}` : `of ${account}`),
     keyOf: (account: string, last4: string) => `${last4}, of ${account}`,
-    linkOf: (account: string, value: string, made: string, outcome: string) =>
-      `${value}, of ${account}, made on ${made}, ${outcome}`,
+    linkOf: (account: string, value: string, made: string, state: string) =>
+      `${value}, of ${account}, made on ${made}, ${state}`,
     opened: (at: string) => `opened on ${at}`,
     cancelled: (at: string) => `cancelled on ${at}`,
     expired: (at: string) => `expired on ${at}`,
-    waiting: (until: string) => `waits to be opened until ${until}`,
+    waiting: (until: string) => `waiting, expires on ${until}`,
     more: 'All of them',
     narrow: 'There are more: type more of the name.',
   },
@@ -406,7 +406,7 @@ export const texts = {
     clickers: 'Clicked',
     converters: 'Converted',
     sharesNote:
-      'Percentages beside a number are shares of the journeys of the campaign. The change of the journeys and the amounts before, below these figures, compare with the days before (for several days from the first of a month, the same days of the month before). Spent is the value of the gift cards whose links were opened. The value is the sum that your server sent with conversions. Amounts of several currencies have no order.',
+      'Percentages beside a number are shares of the journeys of the campaign. The change of the journeys and the amounts before, below these figures, compare a whole calendar month with the month before, and other dates with the same number of days before. Spent is the value of the gift cards whose links were opened. The value is the sum that your server sent with conversions. Amounts of several currencies have no order.',
     spent: 'Spent on gift cards',
     trend: 'Clicks by day',
     value: 'Value',
@@ -963,6 +963,7 @@ export const texts = {
     linksMade: 'Links made',
     openedShare: 'Opened / made',
     became: 'What became of the links, and cancel the rest',
+    linksInState: (count: string, state: string, job: string) => `${count} ${state}: ${job}`,
     becameNote: 'Opened and expired links cannot be cancelled.',
     linkStates: { waiting: 'Waiting', opened: 'Opened', cancelled: 'Cancelled', expired: 'Expired' },
     cancelRest: 'Cancel the rest…',
@@ -1260,8 +1261,9 @@ export const texts = {
     missingText: 'It was deleted, or never created. Its history is below.',
     conflict: 'Somebody else has changed this in the meantime',
     conflictText:
-      'Replacing their version with yours would change it as follows. Merging keeps your value only in the fields that you changed.',
-    merge: 'Merge both',
+      '“Replace with mine” makes the changes below. “Merge” takes their version and keeps your value in each field that you changed, even if they changed it too.',
+    merge: 'Merge',
+    merged: 'Merged. Check the result, and save it.',
     takeTheirs: 'Take theirs',
     replace: 'Replace with mine',
     preview: 'Preview',
@@ -1455,13 +1457,14 @@ export const texts = {
     search: 'Find the person',
     which: 'Known as',
     anyKind: 'Journey or customer',
-    anyHint: 'The journey id of clicks, pixels and links, or the customer id of coupon codes and references.',
+    anyHint:
+      'The journey id of clicks, pixels and links, or the customer id of single-use codes and references.',
     address:
       'An e-mail address finds a person only if the account’s systems use it as the journey or customer id. If nothing is found, ask the account for its id of the person. People who sign in to this console are removed on the screen of the account:',
     kinds: { journey_id: 'Journey', customer_id: 'Customer' },
     hints: {
       journey_id: 'The journey id of clicks, pixels and links.',
-      customer_id: 'The customer id of coupon codes, which is also the reference of links.',
+      customer_id: 'The customer id of single-use codes, which is also the reference of links.',
     },
     id: 'Id',
     find: 'Find',
@@ -1475,9 +1478,9 @@ export const texts = {
     jobRows: (count: string) => `Rows of link jobs: ${count}`,
     codes: (count: string) => `Single-use codes: ${count}`,
     journeyGoes:
-      'The journey gets a random id and loses its attributes and references. It still counts as one. Its links keep working: to stop an unopened link, cancel it before.',
+      'The journey gets a random id and loses its attributes and references. It still counts as one. Its links keep working: to stop an unopened link, cancel it first.',
     customerGoes:
-      'The id is removed from links, link jobs, single-use codes and attributes. The person keeps the codes, and counts as a new customer from then on. Links keep working: to stop an unopened link, cancel it before.',
+      'The id is removed from links, link jobs, single-use codes and attributes. The person keeps the codes, and counts as a new customer from then on. Links keep working: to stop an unopened link, cancel it first.',
     both: 'The id as journey and as customer',
     bothNote: 'For systems that use one id as both. Each erasure has its own receipt.',
     eraseBoth: 'Erase both…',

@@ -6,7 +6,7 @@ import { AdminLinksController } from './admin-links.controller.js';
 import { ExpiredLinks } from './expired-links.js';
 import { IssuedLinksController } from './issued-links.controller.js';
 import { IssuedLinksService } from './issued-links.service.js';
-import { LinkOutcomesController } from './link-outcomes.controller.js';
+import { LinkStatesController } from './link-states.controller.js';
 import { RecipientsController } from './recipients.controller.js';
 import { RecipientsService } from './recipients.service.js';
 import { RequestParametersGuard } from './request-parameters.guard.js';
@@ -20,7 +20,7 @@ import { RewardLinksService } from './reward-links.service.js';
     RewardLinksController,
     IssuedLinksController,
     AdminLinksController,
-    LinkOutcomesController,
+    LinkStatesController,
     RecipientsController,
   ],
   providers: [

@@ -9,7 +9,7 @@ import { DataSource } from 'typeorm';
 const ERASE_CUSTOMER = `
   update coupon_codes set customer_id = 'erased-' || gen_random_uuid() where account = $1 and customer_id = $2`;
 
-/** For each perk, so that the index of its customers is used. */
+/** Joins `perks`, because the index of customers begins with the perk. */
 const CODES_OF_CUSTOMER = `
   select count(c.id)::integer as codes
   from perks p join coupon_codes c on c.perk_id = p.id and c.account = $1 and c.customer_id = $2`;

@@ -1,6 +1,6 @@
+import { run } from '@perkway/local-servers';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { command } from '../../src/command.js';
 import { ROOT } from '../../src/paths.js';
 import { installDebian } from '../../src/packages.js';
 import { engine } from './engine.js';
@@ -19,10 +19,10 @@ const shown = (text: string) =>
 
 it('docker/compose.yaml means the same to versions 1 and 2 of compose', async () => {
   await installDebian(['docker-compose'], ['docker-compose']);
-  const version = await command('docker-compose', ['version', '--short']);
+  const version = await run('docker-compose', ['version', '--short']);
   // Since release 13, Debian's docker-compose is version 2.
   if (!version.startsWith('1.')) return console.log(`compose version 1 is not installed: ${version.trim()}`);
-  const [one, two] = [await command('docker-compose', ARGS), await (await engine()).compose(ARGS)];
+  const [one, two] = [await run('docker-compose', ARGS), await (await engine()).compose(ARGS)];
   expect(shown(one).length).toBeGreaterThan(15);
   expect(shown(one)).toEqual(shown(two));
 });

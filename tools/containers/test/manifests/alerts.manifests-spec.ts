@@ -1,10 +1,10 @@
+import { run } from '@perkway/local-servers';
 import { join } from 'node:path';
-import { command } from '../../src/command.js';
 import { unpackDebian } from '../../src/packages.js';
 import { ROOT } from '../../src/paths.js';
 
 const promtool = async (...args: string[]): Promise<string> =>
-  command(join(await unpackDebian(['prometheus']), 'usr/bin/promtool'), args, {
+  run(join(await unpackDebian(['prometheus']), 'usr/bin/promtool'), args, {
     cwd: join(ROOT, 'docker/observability'),
   });
 

@@ -9,21 +9,17 @@ export const JOBS_KEY = ['link-jobs'];
 export const LISTED_JOBS = 50;
 const RUNNING_MS = 1_000;
 const WAITING_MS = 15_000;
-const DECISIONS_MS = 60_000;
-
-const latestJobs = queryOptions({
-  queryKey: JOBS_KEY,
-  queryFn: async ({ signal }) => {
-    const limit = String(LISTED_JOBS);
-    const { data } = await get<Page<LinkJob>>('/api/link-jobs', { limit }, signal);
-    return data;
-  },
-});
+const APPROVALS_MS = 60_000;
 
 /** Reads the latest jobs of the account, whichever window started them, and again while one changes. */
 export const useLinkJobs = () =>
   useQuery({
-    ...latestJobs,
+    queryKey: JOBS_KEY,
+    queryFn: async ({ signal }) => {
+      const limit = String(LISTED_JOBS);
+      const { data } = await get<Page<LinkJob>>('/api/link-jobs', { limit }, signal);
+      return data;
+    },
     refetchInterval: ({ state }) =>
       state.data?.some((job) => job.state === 'running')
         ? RUNNING_MS
@@ -31,16 +27,21 @@ export const useLinkJobs = () =>
   });
 
 /** Counts the jobs that the signed-in person may approve or reject. */
-export const useJobsToDecide = () =>
-  useQuery({
-    ...latestJobs,
-    enabled: useSession().person !== null,
-    select: (jobs) => jobs.filter(({ approval }) => approval?.may_decide).length,
-    refetchInterval: DECISIONS_MS,
+export function usePendingApprovals() {
+  const { person, viewedBy } = useSession();
+  return useQuery({
+    queryKey: [...JOBS_KEY, 'pending-approvals'],
+    queryFn: async ({ signal }) => {
+      const { data } = await get<Page<LinkJob>>('/api/link-jobs', { state: 'awaiting_approval' }, signal);
+      return data.filter(({ approval }) => approval?.may_decide).length;
+    },
+    enabled: person !== null && viewedBy === null,
+    refetchInterval: APPROVALS_MS,
   });
+}
 
 /** Counts what became of the links of a job. */
-export const linksOfJob = ({ id, made }: Pick<LinkJob, 'id' | 'made'>) =>
+export const linkCountsOf = ({ id, made }: Pick<LinkJob, 'id' | 'made'>) =>
   queryOptions({
     queryKey: ['links-of-job', id, made],
     queryFn: ({ signal }) => get<LinkStates>(`/api/link-jobs/${id}/links`, undefined, signal),
@@ -53,10 +54,10 @@ export const useLinkJob = (id: string) =>
     queryFn: ({ signal }) => get<LinkJob>(`/api/link-jobs/${id}`, undefined, signal),
   });
 
-/** Lists the links of a job: those in this state, or all if it is empty. */
+/** Lists the links of a job in `state`, or all of them if `state` is empty. */
 export const useLinksOfJob = (id: string, state: string) =>
   useInfiniteQuery({
-    queryKey: [...JOBS_KEY, id, 'links', state],
+    queryKey: ['links-of-job', id, 'list', state],
     initialPageParam: '',
     queryFn: ({ pageParam: cursor, signal }) => {
       const query = { ...(state && { state }), ...(cursor && { cursor }) };
@@ -64,5 +65,6 @@ export const useLinksOfJob = (id: string, state: string) =>
     },
     getNextPageParam: ({ next_cursor }) => next_cursor,
     placeholderData: (before) => before,
+    staleTime: 0,
     ...useLiveInterval(),
   });

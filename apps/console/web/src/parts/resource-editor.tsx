@@ -12,6 +12,7 @@ import { Differences } from './differences';
 import { TextField } from './fields';
 import { lazy } from './lazy';
 import { Empty, Failed, Loading } from './loaded';
+import { mergeChanges } from './merge-changes';
 import { useNotices } from './notices';
 import { Card } from './screen';
 import { useSearchFilters } from './search-filters';
@@ -99,15 +100,15 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
     setYaml(null);
     setConflict(null);
   };
-  /** Puts the own changes on top of theirs. Where both changed a field, the own value stays. */
+  /** Applies the user's changes to the other person's version, for the user to check and save. */
   const merge = (theirs: Stored<T>) => {
-    const before = toDraft(stored!.body);
-    const isChanged = ([name, value]: [string, unknown]) =>
-      JSON.stringify(value) !== JSON.stringify(before[name as keyof D]);
-    const own = Object.fromEntries(Object.entries(draft!).filter(isChanged));
+    const merged = mergeChanges(toDraft(stored!.body), draft, toDraft(theirs.body)) as D;
     take(theirs);
     unsaved.isDirty.current = true;
-    setDraft({ ...toDraft(theirs.body), ...own });
+    setDraft(merged);
+    say(t.merged);
+    // The button that was pressed is gone.
+    requestAnimationFrame(() => form.current?.querySelector<HTMLElement>('[type=submit]')?.focus());
   };
   const load = () => {
     setLoadError(null);
@@ -233,7 +234,12 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
               <p>{t.conflictText}</p>
               <Differences of={differences(conflict.body, toBody(draft))} />
               <div className="actions">
-                <button type="button" className="button main" onClick={() => merge(conflict)}>
+                <button
+                  type="button"
+                  className="button main"
+                  disabled={Boolean(yaml?.problem)}
+                  onClick={() => merge(conflict)}
+                >
                   {t.merge}
                 </button>
                 <button type="button" className="button" onClick={() => take(conflict)}>

@@ -1,5 +1,5 @@
 import { useQueries } from '@tanstack/react-query';
-import { linksOfJob, LISTED_JOBS, useLinkJobs } from '../api/link-jobs';
+import { linkCountsOf, LISTED_JOBS, useLinkJobs } from '../api/link-jobs';
 import type { LinkJob, LinkStates } from '../api/types';
 import { formatMoment, formatNumber, formatShare } from '../format';
 import { addMoney, formatSums, type Money } from '../money';
@@ -7,7 +7,7 @@ import { Loaded } from '../parts/loaded';
 import { Card } from '../parts/screen';
 import { RowName, Table, type Column } from '../parts/table';
 import { texts } from '../texts';
-import { LinksInState } from './links-of-job';
+import { LinkCount } from './link-counts';
 
 const t = texts.giftCards;
 const STATES = Object.keys(t.linkStates) as (keyof LinkStates)[];
@@ -56,7 +56,7 @@ const amountOf = (money: Money) => [...money.values()][0] ?? 0;
 export function LinkJobResults() {
   const jobs = useLinkJobs();
   const started = jobs.data?.filter(({ made }) => made > 0);
-  const counted = useQueries({ queries: (started ?? []).map((job) => linksOfJob(job)) });
+  const counted = useQueries({ queries: (started ?? []).map((job) => linkCountsOf(job)) });
   const failed = counted.find(({ isError }) => isError);
   const rows = started?.map((job, index) => rowOf(job, counted[index]?.data));
   const query = {
@@ -120,7 +120,7 @@ export function LinkJobResults() {
                   counts && (
                     <>
                       {job ? (
-                        <LinksInState job={job.id} state={state} count={counts[state]} />
+                        <LinkCount job={job} state={state} count={counts[state]} />
                       ) : (
                         formatNumber(counts[state])
                       )}{' '}

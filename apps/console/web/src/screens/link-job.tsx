@@ -1,4 +1,5 @@
 import { Link, useParams } from 'react-router';
+import { ApiError } from '../api/http';
 import { useLinkJob, useLinksOfJob } from '../api/link-jobs';
 import type { LinkOfJob } from '../api/types';
 import { formatMoment, formatMoney } from '../format';
@@ -9,7 +10,8 @@ import { Card, Screen } from '../parts/screen';
 import { useSearchFilters } from '../parts/search-filters';
 import { Table } from '../parts/table';
 import { texts } from '../texts';
-import { ResultsCsv } from './links-of-job';
+import { ResultsCsv } from './link-counts';
+import NotFound from './not-found';
 
 const t = texts.giftCards;
 const TONES: Record<LinkOfJob['state'], string> = {
@@ -21,10 +23,11 @@ const TONES: Record<LinkOfJob['state'], string> = {
 
 const momentOf = (at: string | null) => (at === null ? texts.none : formatMoment(at));
 
-/** Lists the links of a link job, with what became of each. */
+/** Lists the links of a link job with their states. */
 export default function LinkJobScreen() {
   const { jobId = '' } = useParams();
   const job = useLinkJob(jobId);
+  if (job.error instanceof ApiError && job.error.status === 404) return <NotFound />;
   return (
     <Screen
       title={job.data?.name ?? t.jobOf}
@@ -36,13 +39,13 @@ export default function LinkJobScreen() {
       actions={job.data && <ResultsCsv job={job.data} />}
     >
       <Loaded query={job} lines={8}>
-        {() => <Links jobId={jobId} />}
+        {() => <LinkTable jobId={jobId} />}
       </Loaded>
     </Screen>
   );
 }
 
-function Links({ jobId }: { jobId: string }) {
+function LinkTable({ jobId }: { jobId: string }) {
   const { valueOf, set } = useSearchFilters();
   const links = useLinksOfJob(jobId, valueOf('state'));
   return (

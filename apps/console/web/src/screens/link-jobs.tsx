@@ -14,7 +14,7 @@ import { useScrollToHash } from '../scroll-to-hash';
 import { texts } from '../texts';
 import { slugOf } from '../slug';
 import { Approval } from './approval';
-import { LinksOfJob } from './links-of-job';
+import { LinkCounts } from './link-counts';
 import { ReachedLimits } from './reached-limits';
 
 const t = texts.giftCards;
@@ -120,7 +120,7 @@ export function LinkJobs() {
                   {t.madeBy(job.created_by)}
                   {job.failed.length > 0 && `, ${t.failedRows(formatNumber(job.failed.length))}`}
                 </span>
-                {job.made > 0 && <LinksOfJob job={job} />}
+                {job.made > 0 && <LinkCounts job={job} />}
                 {job.approval && <Approval job={job} approval={job.approval} />}
                 {job.code === 'LIMIT_REACHED' && <ReachedLimits job={job} />}
                 {job.code && !job.failed.some(({ code }) => code === job.code) && (

@@ -98,7 +98,7 @@ async function findLinks(q: string, signal: AbortSignal): Promise<Group> {
               nameOf(owner),
               formatMoney(denomination, currency),
               formatMoment(created_at),
-              outcomeOf(link),
+              stateOf(link),
             ),
         };
       }),
@@ -106,8 +106,8 @@ async function findLinks(q: string, signal: AbortSignal): Promise<Group> {
   };
 }
 
-/** What became of the link, and when. */
-function outcomeOf({
+/** Returns the state of the link and its time, as text. */
+function stateOf({
   state,
   revealed_at,
   cancelled_at,

@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'react-router';
 import { download, sendRequest } from '../api/http';
-import { JOBS_KEY, linksOfJob } from '../api/link-jobs';
+import { JOBS_KEY, linkCountsOf } from '../api/link-jobs';
 import { refreshGiftCards } from '../api/stock';
 import type { CancelledLinks, LinkJob, LinkStates } from '../api/types';
 import { formatMoney, formatNumber, formatShare } from '../format';
@@ -17,13 +17,13 @@ const t = texts.giftCards;
 const STATES = Object.keys(t.linkStates) as (keyof LinkStates)[];
 
 /** Shows what became of the links of a job, once it is asked for, and cancels those that nobody has opened. */
-export function LinksOfJob({ job }: { job: LinkJob }) {
+export function LinkCounts({ job }: { job: LinkJob }) {
   const client = useQueryClient();
   const { say } = useNotices();
   const [isOpen, setOpen] = useState(false);
   const [isCancelling, setCancelling] = useState(false);
   const path = `/api/link-jobs/${job.id}`;
-  const states = useQuery({ ...linksOfJob(job), enabled: isOpen });
+  const states = useQuery({ ...linkCountsOf(job), enabled: isOpen });
   const waiting = states.data?.waiting ?? 0;
   /** Each call cancels the next rows, so that none takes long; one that fails may be repeated. */
   const cancel = async () => {
@@ -52,7 +52,7 @@ export function LinksOfJob({ job }: { job: LinkJob }) {
                   <div key={state} data-links={state}>
                     <dt>{t.linkStates[state]}</dt>
                     <dd>
-                      <LinksInState job={job.id} state={state} count={counts[state]} />{' '}
+                      <LinkCount job={job} state={state} count={counts[state]} />{' '}
                       <span className="hint">
                         {formatShare(counts[state], job.made)},{' '}
                         {formatMoney(counts[state] * job.denomination, job.currency)}
@@ -86,7 +86,7 @@ export function LinksOfJob({ job }: { job: LinkJob }) {
   );
 }
 
-/** The button that downloads what became of the links. */
+/** Downloads the states of the links of a job as CSV. */
 export function ResultsCsv({ job: { id, name } }: { job: LinkJob }) {
   const { attempt } = useNotices();
   const file = `${slugOf(name ?? '') || 'links'}-results.csv`;
@@ -101,20 +101,20 @@ export function ResultsCsv({ job: { id, name } }: { job: LinkJob }) {
   );
 }
 
-interface InStateProps {
-  job: string;
+interface CountProps {
+  job: LinkJob;
   state: keyof LinkStates;
   count: number;
 }
 
-/** A count of links, which leads to their list. */
-export const LinksInState = ({ job, state, count }: InStateProps) =>
+/** Shows how many links of a job are in a state, and links to their list. */
+export const LinkCount = ({ job: { id, name }, state, count }: CountProps) =>
   count === 0 ? (
     formatNumber(count)
   ) : (
     <Link
-      to={`/gift-cards/jobs/${job}?state=${state}`}
-      aria-label={`${formatNumber(count)} ${t.linkStates[state]}`}
+      to={`/gift-cards/jobs/${id}?state=${state}`}
+      aria-label={t.linksInState(formatNumber(count), t.linkStates[state], name ?? t.unnamed)}
     >
       {formatNumber(count)}
     </Link>

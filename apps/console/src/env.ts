@@ -14,7 +14,7 @@ export const envSpec = {
   ),
   CONSOLE_URL: baseUrl({ desc: 'Public URL of this app; with https its cookies get the `__Host-` prefix' }),
   PERKS_URL: baseUrl({ desc: 'Public URL of the perk collections' }),
-  LINKS_URL: baseUrl({ desc: 'Public URL of the links host, the base of every click_url' }),
+  LINKS_URL: baseUrl({ desc: 'Public URL of the links host, the base of the click_url of collections' }),
   BOOST_URL: baseUrl({ desc: 'Public URL of Boost' }),
   GIFT_URL: baseUrl({ desc: 'Public URL of the gift cards' }),
   REWARDS_URL: baseUrl({ desc: 'Public URL of the Allocation Page' }),

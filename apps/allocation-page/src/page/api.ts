@@ -10,7 +10,7 @@ export type ApiResult =
 /** Slower responses count as a failed connection. Long, because mobile connections may be slow. */
 const TIMEOUT_MS = 30_000;
 
-/** How far the server's clock is ahead, by its last response, in milliseconds. */
+/** How far the server's clock is ahead of this one, in milliseconds, according to its last response. */
 let clockOffset = 0;
 /** Returns the server's current time in milliseconds, because the clock of a phone may be far off. */
 export const serverNow = (): number => Date.now() + clockOffset;

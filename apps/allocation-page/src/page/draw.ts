@@ -71,15 +71,15 @@ function fit(): void {
   for (const svg of all<SVGSVGElement>('[data-draw] svg, [open] svg')) {
     svg.style.width = '';
     const width = svg.viewBox.baseVal.width;
-    // Not of the bounding box, because a large barcode is turned on a phone.
+    // The computed width, not that of the bounding box, because an enlarged barcode is rotated on a phone.
     const pixels = Math.floor((parseFloat(getComputedStyle(svg).width) * devicePixelRatio) / width);
-    // If not even one pixel per module fits, the drawing stays as wide as the card.
+    // If not even one pixel per module fits, the drawing keeps the width of the stylesheet.
     if (pixels > 0) svg.style.width = `${(pixels * width) / devicePixelRatio}px`;
   }
 }
 addEventListener('resize', fit);
 
-/** Shows the code as large as the screen, for the scanner of a till. */
+/** Shows the code as large as the screen, for a checkout scanner. */
 function enlarge(): void {
   const large = one('[data-large]');
   large.textContent = '';
@@ -108,7 +108,7 @@ const load = (): Promise<Drawing> =>
     document.body.appendChild(copy);
   });
 
-/** Draws the code for a till's scanner. The page shows it as text anyway, so a failure is harmless. */
+/** Draws the code for a checkout scanner. The page shows it as text anyway, so a failure is harmless. */
 export async function drawCode(format: string | undefined, text: string): Promise<void> {
   one('[data-draw]').hidden = true;
   enlargeButton.hidden = true;

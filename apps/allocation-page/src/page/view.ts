@@ -31,7 +31,7 @@ export function show(state: State): void {
   main.setAttribute('data-state', state);
   if (WITH_CARD.indexOf(state) < 0) main.setAttribute('data-blank', '');
   else main.removeAttribute('data-blank');
-  // The large code is that of the state before.
+  // The dialog still shows the enlarged code of the previous state.
   if (dialog.open) dialog.close();
   for (const element of all('[data-when]'))
     element.hidden = element.getAttribute('data-when')!.split(' ').indexOf(state) < 0;
@@ -79,7 +79,7 @@ const isImage = (url: string | null | undefined): url is string => !!url && /^da
 const isUrl = (text: string | null | undefined): text is string => !!text && /^https?:\/\/\S+$/i.test(text);
 
 /** Shows a link, and fills in its host, only if the URL is http or https; returns whether it does. */
-function lead(name: string, url: string | null | undefined): boolean {
+function showAnchor(name: string, url: string | null | undefined): boolean {
   const isSite = isUrl(url);
   for (const anchor of all(`[data-link="${name}"]`) as HTMLAnchorElement[]) {
     anchor.hidden = !isSite;
@@ -90,7 +90,7 @@ function lead(name: string, url: string | null | undefined): boolean {
   return isSite;
 }
 
-/** Colors the element and its text on that color; null for the page's own color. */
+/** Sets the brand color of an element, and white or black for text on it. Without a valid color, restores the page's own. */
 function colorize(element: HTMLElement, color: string | null | undefined): void {
   if (isColor(color)) {
     element.style.setProperty('--brand', color);
@@ -116,14 +116,14 @@ const parcel = (color: string | null | undefined): string =>
 /** Shows the account's brand, or that of Perkway. Ignores an invalid color or image. */
 export function showBrand(brand: Brand | null | undefined): void {
   fill('brand', brand ? brand.name : '');
-  lead('support', brand && brand.support_url);
+  showAnchor('support', brand && brand.support_url);
   colorize(document.documentElement, brand && brand.color);
   showLogo('.logo', brand ? brand.logo : PERKWAYS_LOGO);
   one<HTMLLinkElement>('link[rel="icon"]').href =
     brand && isImage(brand.logo) ? brand.logo : parcel(brand && brand.color);
 }
 
-/** Returns whether the card code is also drawn, for the scanner of a checkout. */
+/** Returns whether the card code is also drawn, for a checkout scanner. */
 export const isScanned = (format: string | undefined): format is 'qr' | 'code128' =>
   format === 'qr' || format === 'code128';
 
@@ -146,11 +146,11 @@ export function showProduct({ product, language, card, replaced }: RewardLink, s
   showLogo('.face-logo', product && product.logo);
   const instructions = (product && product.instructions) || '';
   fill('instructions', instructions);
-  // The code of some cards is a web address, where the card itself is.
+  // Some codes are web addresses: the card itself is on that page.
   const isAddress = !!card && isUrl(card.code);
   // Any value selects the texts for an address: they have no placeholder.
   fill('address', isAddress ? 'yes' : '');
-  const hasShop = lead('shop', replaced ? null : isAddress ? card.code : product && product.redeem_url);
+  const hasShop = showAnchor('shop', replaced ? null : isAddress ? card.code : product && product.redeem_url);
   // Readers of another language may not understand the instructions.
   const isEnough = !!instructions && (!language || language.split('-')[0] === document.documentElement.lang);
   one('[data-ask]').hidden = isEnough || hasShop;
@@ -160,5 +160,5 @@ export function showProduct({ product, language, card, replaced }: RewardLink, s
   one('[data-how]').hidden = !!replaced || (!instructions && isAddress);
   // One main button: it leads to the shop, or copies the code if there is no shop to go to.
   one('[data-copy="code"]').className = hasShop || replaced ? 'copy' : 'main';
-  lead('terms', product && product.terms_url);
+  showAnchor('terms', product && product.terms_url);
 }

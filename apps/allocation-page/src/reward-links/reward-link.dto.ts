@@ -84,17 +84,20 @@ export class RewardLink implements RewardLinkView {
   id?: string;
   @ApiPropertyOptional({
     enum: [true],
-    description: 'Only if the sender has cancelled the link; `state` is `EXPIRED`',
+    description:
+      'Only if the link was cancelled, or its card withdrawn, before it was revealed; `state` is `EXPIRED`',
   })
   cancelled?: true;
   @ApiPropertyOptional({
     enum: [true],
-    description: 'Only if the issuer has recalled the card of the cancelled link',
+    description:
+      'Only if the link was cancelled because its card was withdrawn, for example recalled by its issuer',
   })
   withdrawn?: true;
   @ApiPropertyOptional({
     enum: [true],
-    description: 'Only if another link was made in place of this one, which is `EXPIRED` or `REVEALED`',
+    description:
+      'Only if another link was made in place of this one; `state` is then `EXPIRED` or `REVEALED`',
   })
   replaced?: true;
   @ApiPropertyOptional({ type: CardDto, description: 'Only if `state` is `REVEALED`' })
@@ -103,7 +106,8 @@ export class RewardLink implements RewardLinkView {
   brand?: BrandDto;
   @ApiPropertyOptional({
     type: ProductDto,
-    description: "What the card can buy, in the recipient's language; only if the pool has a product",
+    description:
+      "The product of the card, with texts in the recipient's language; only if the pool has a product",
   })
   product?: ProductDto;
 }

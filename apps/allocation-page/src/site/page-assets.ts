@@ -54,8 +54,8 @@ export class PageAssets {
    * may come from one replica and its script be requested from another. Such a response must not be cached.
    */
   find(name: string): { asset: Asset; exact: boolean } | undefined {
-    const exact = this.files.get(name);
-    if (exact) return { asset: exact, exact: true };
+    const own = this.files.get(name);
+    if (own) return { asset: own, exact: true };
     const asset = this.current.get(withoutHash(name));
     return asset && { asset, exact: false };
   }

@@ -5,7 +5,7 @@ import { ErasuresService } from './erasures.service.js';
 import { EventEraser } from './event-eraser.js';
 import { StreamEraser } from './stream-eraser.js';
 
-/** Removes persons from stored events; part of the role `ingest`. */
+/** Erases people's data from stored events and streams; part of the role `ingest`. */
 @Module({
   controllers: [ErasuresController],
   providers: [ErasedJourneys, EventEraser, StreamEraser, ErasuresService],

@@ -75,7 +75,7 @@ const CHANGE_EXTERNAL_IDS = `
   insert into conversion_ids (account_id, external_id, event_id, occurred_at)
   select * from gone on conflict do nothing`;
 
-/** Removes persons from stored events. The events still count, with their time and subject. */
+/** Erases people's data from stored events. The events still count, with their time and subject. */
 @Injectable()
 export class EventEraser {
   constructor(

@@ -20,7 +20,7 @@ const CALL_TIMEOUT_MS = 10_000;
 const REASON = 'Perkway-Reason';
 
 /**
- * Removes persons from the streams. A message cannot be changed, so a copy without them is published first, then the
+ * Erases people's data from the streams. A message cannot be changed, so a copy without them is published first, then the
  * original is overwritten. Ingest stores an event only once, even if it receives both messages.
  */
 @Injectable()

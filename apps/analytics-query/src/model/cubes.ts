@@ -139,7 +139,7 @@ const utm = {
   utm_term: text('e.utm_term'),
   utm_content: text('e.utm_content'),
 };
-const tags = { ...utm, cmeta: text('e.cmeta::text', 'All custom attributes as one JSON string') };
+const tags = { ...utm, cmeta: text('e.cmeta::text', 'All cmeta_* attributes as one JSON string') };
 
 /**
  * Whether the event came without a journey of its own and so got the one of its campaign. Ingest records it; for older

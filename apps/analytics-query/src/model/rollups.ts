@@ -9,13 +9,13 @@ export interface Rollup {
   /** The column of this name holds the start of the hour or day, in UTC. */
   grain: 'hour' | 'day';
   /**
-   * Event types that the rollup covers. Closed hours have no rollup rows of a type that is added after its first event;
-   * that needs a migration that recomputes them.
+   * Event types that the rollup covers. Adding a type that already has events needs a migration that recomputes the
+   * closed hours, because they have no rollup rows of that type.
    */
   eventTypes: readonly string[];
   /** SQL of the dimensions that rollup rows still have, by member name. */
   dimensions: Record<string, string>;
-  /** SQL of the values to sum for each measure; `cube.measure` where a cube has its own. */
+  /** SQL of the values to sum, by name of the measure. A key `cube.measure` replaces the measure's SQL for that cube. */
   measures: Record<string, string>;
   /** Columns after account, type and time: name, and SQL over the event rows of one rollup row. */
   columns: Record<string, string>;
@@ -38,7 +38,7 @@ export const ROLLUPS: readonly Rollup[] = [
     measures: {
       count: 'c.events',
       'perk_views.count': 'c.perks',
-      // Null in rows of earlier releases, whose reads all came from servers.
+      // Null in rows of earlier releases, when only servers read collections: every view counts as one by people.
       'perk_views.count_people': 'coalesce(c.perks_people, c.perks)',
       count_people: 'c.people',
       value: 'c.value',

@@ -30,18 +30,18 @@ export const rollupMeasure = (
 
 /** Returns the first rollup that gives the exact result. */
 export const chooseRollup = (needs: Needs): Rollup | undefined =>
-  needs.measures.length === 0 ? undefined : ROLLUPS.find((rollup) => responses(rollup, needs));
+  needs.measures.length === 0 ? undefined : ROLLUPS.find((rollup) => canServe(rollup, needs));
 
-function responses(
+function canServe(
   rollup: Rollup,
   { cube, dimensions, measures, granularities, segments, timezone }: Needs,
 ): boolean {
   if (cube.rows || !cube.eventTypes.every((type) => rollup.eventTypes.includes(type))) return false;
-  // A perk view is one row in the hourly rollup, with its number of perks, and one row per perk in the daily one.
-  const hasOwn = (name: string) => rollupMeasure(rollup, cube, name, segments) !== undefined;
+  const hasMeasure = (name: string) => rollupMeasure(rollup, cube, name, segments) !== undefined;
   return (
-    measures.every(hasOwn) &&
+    measures.every(hasMeasure) &&
     dimensions.every((name) => rollup.dimensions[name] !== undefined) &&
+    // A rollup with `from` counts an event once per key, so the query must break down by its key.
     rollup.key.every((name) => rollup.from === undefined || dimensions.includes(name)) &&
     granularities.every((granularity) => fits(granularity, timezone, rollup.grain))
   );
@@ -72,10 +72,10 @@ function offsetsOf(timezone: string): Offsets {
   for (let year = FIRST_YEAR; year < LAST_YEAR; year += 1)
     for (let month = 1; month <= 12; month += 1)
       for (const day of [1, 15]) offsets.add(DateTime.utc(year, month, day).setZone(timezone).offset);
-  const response = {
+  const result = {
     areWholeHours: [...offsets].every((minutes) => minutes % 60 === 0),
     isUtc: offsets.size === 1 && offsets.has(0),
   };
-  known.set(timezone, response);
-  return response;
+  known.set(timezone, result);
+  return result;
 }

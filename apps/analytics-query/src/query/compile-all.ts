@@ -11,7 +11,7 @@ const SLICE_MS = 10;
 const MAX_MS = 1_000;
 const MAX_SQL_CHARACTERS = 4_000_000;
 
-/** Compiles the queries of one request without blocking the event loop for all of them. */
+/** Compiles the queries of one request, and lets other requests run in between. */
 export async function compileAll(
   queries: readonly NormalizedQuery[],
   model: Model,

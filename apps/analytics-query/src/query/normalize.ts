@@ -22,9 +22,9 @@ export interface NormalizedQueries {
 
 export const DEFAULT_LIMIT = 10_000;
 export const MAX_LIMIT = 50_000;
-/** Queries per request, blended or for compared ranges. */
+/** Blended queries per request. `checkForm` limits compared ranges. */
 const MAX_QUERIES = 50;
-/** Validates the `query` that a client sent, one or several, and fills in defaults. */
+/** Validates a client's `query` parameter, which is one query or a list of queries, and fills in defaults. */
 export function normalize(input: unknown, now: number): NormalizedQueries {
   if (Array.isArray(input)) {
     if (input.length === 0) throw queryError('Query param is required');
@@ -41,7 +41,7 @@ export function normalize(input: unknown, now: number): NormalizedQueries {
   if (compared.length > 1) throw queryError('compareDateRange can only exist for one timeDimension');
   const [comparing] = compared;
   if (!comparing) return { queryType: 'regularQuery', queries: [normalizeOne(query, now)] };
-  // They differ only in the compared range.
+  // The queries of the compared ranges differ only in their range.
   const shared = normalizeOne(query, now);
   const at = query.timeDimensions!.indexOf(comparing);
   return {

@@ -2,7 +2,7 @@ import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { LEAST_USED, LOW_STOCK, LOW_STOCK_DAYS } from '@perkway/domain';
 
 /** When stock is low, in the API's descriptions. */
-export const LOW = `fewer than ${LOW_STOCK} available, or last fewer than ${LOW_STOCK_DAYS} days`;
+export const LOW = `fewer than ${LOW_STOCK} are available, or which last fewer than ${LOW_STOCK_DAYS} days`;
 
 class StockDto {
   @ApiProperty({ type: 'integer', example: 12 })
@@ -10,14 +10,14 @@ class StockDto {
   @ApiProperty({
     type: 'integer',
     nullable: true,
-    description: `Days that they last at the rate of the last 30 days, or of the days since they exist: those used minus those that came back. Null if fewer than ${LEAST_USED} were used`,
+    description: `Days until the stock runs out, at the rate of the last 30 days, or of the days since the first load if fewer. What came back does not count as used. Null if fewer than ${LEAST_USED} were used`,
     example: 6,
   })
   days_left: number | null;
   @ApiProperty({
     type: 'number',
     nullable: true,
-    description: 'Used per day at this rate. Null if none was used',
+    description: 'Used per day, at the rate that `days_left` assumes. Null if none was used',
     example: 1.7,
   })
   per_day: number | null;

@@ -225,7 +225,7 @@ export const texts = {
   overview: {
     intro: (range: string, before: string) => `${range}, compared with ${before}.`,
     question: 'Did it work?',
-    response: {
+    verdict: {
       none: 'No journey in these dates, so there is no rate.',
       noneBefore: 'No journey in the days before, so there is nothing to compare with.',
       clickers: {

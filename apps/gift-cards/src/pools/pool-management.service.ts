@@ -40,7 +40,7 @@ export class PoolManagementService {
     private readonly pages: KeysetPaginator,
   ) {}
 
-  /** Lists pools by id. @throws ApiError VALIDATION_FAILED */
+  /** Returns a page of pools, sorted by id. @throws ApiError VALIDATION_FAILED */
   async list(query: ListQuery): Promise<Page<StoredPool>> {
     const { data, next_cursor } = await listResources<PoolEntity, PoolSettings>(
       this.dataSource,
@@ -89,7 +89,10 @@ export class PoolManagementService {
     return (await this.withNumbers([stored]))[0]!;
   }
 
-  /** @throws ApiError POOL_NOT_FOUND, PRECONDITION_FAILED; IN_USE if the pool has ever had cards */
+  /**
+   * @throws ApiError POOL_NOT_FOUND, PRECONDITION_FAILED
+   * @throws ApiError IN_USE if the pool has ever had cards, or cards are being loaded into it
+   */
   delete(id: string, ifMatch?: string): Promise<void> {
     return this.dataSource.transaction(async (manager) => {
       // A load may hold a lock on this row right now; wait for it.

@@ -3,7 +3,10 @@ import { isLow, LIST_LOW_CODES, rateDays, runsOut, stockRateStart, type CodeStoc
 import { RpcHandler, SharedQueries } from '@perkway/platform';
 import { DataSource } from 'typeorm';
 
-/** Counts the codes of all perks that ever had one. $1 is the first instant of the rate. */
+/**
+ * Selects the perks whose codes run low, those that run out first on top. $1 is the start of the period over which the rate
+ * of use is measured.
+ */
 const LOW = `
   with rates as (
     select p.id as perk, p.title, count(c.pick)::float8 as available,
@@ -18,7 +21,7 @@ const LOW = `
 /** Lists perks whose single-use codes run low, for the operators' home in the console. */
 @Controller()
 export class LowCodesController {
-  /** The query counts all codes. */
+  /** Concurrent requests share one query, because it counts all codes. */
   private readonly queries = new SharedQueries<CodeStock[]>();
 
   constructor(private readonly dataSource: DataSource) {}

@@ -1,7 +1,7 @@
 import type { Role, Scope } from '@perkway/domain';
 import { Column, CreateDateColumn, Entity, PrimaryColumn } from 'typeorm';
 
-/** The row stays after the key is revoked, as a record. */
+/** Kept as a record after the key is revoked; a console key is deleted a day after it expires. */
 @Entity('api_keys')
 export class ApiKeyEntity {
   @PrimaryColumn('uuid')
@@ -15,7 +15,7 @@ export class ApiKeyEntity {
   /** Keyed hash of the lower-case key; unique among valid keys. */
   @Column('text')
   hash: string;
-  /** The last characters of the key as given; null for keys older than this column. */
+  /** The last characters of the key as given; null for console keys and for keys older than this column. */
   @Column('text', { nullable: true })
   last4: string | null;
   @CreateDateColumn({ type: 'timestamptz' })
@@ -37,13 +37,19 @@ export class ApiKeyEntity {
   /** The key that replaces this one. */
   @Column('uuid', { nullable: true })
   rotated_to: string | null;
-  /** The first key of a chain of rotations. Set for its later keys, and for the console keys that those opened. */
+  /**
+   * The key under which limits count: the first of a chain of rotations. Null for that key itself, and for the console
+   * keys of a person.
+   */
   @Column('uuid', { nullable: true })
   counted_as: string | null;
   /** The API key that signed in, for a console key. */
   @Column('uuid', { nullable: true })
   parent_id: string | null;
-  /** The person who signed in, for a console key; the person who made it in the console, for any other key. */
+  /**
+   * The person who signed in, for a console key; otherwise the person who created or last rotated the key under
+   * Integration in the console, if any.
+   */
   @Column('text', { nullable: true })
   person_email: string | null;
 }

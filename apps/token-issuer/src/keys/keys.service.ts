@@ -68,7 +68,7 @@ export class KeysService {
   /**
    * Creates a key or imports a given one. Only its keyed hash is stored.
    *
-   * @param makerKeyId the key of the call
+   * @param makerKeyId the id of the key that sent the request
    * @throws ACCOUNT_NOT_FOUND
    * @throws KEY_EXISTS if a key of any account that was not revoked equals this one, ignoring case
    */
@@ -146,9 +146,9 @@ export class KeysService {
    * Replaces a key by a new one of the same role, scopes, name and expiry. The old one, and the console sessions that
    * it opened, end after the overlap.
    *
-   * @param makerKeyId the key of the call
+   * @param makerKeyId the id of the key that sent the request
    * @throws ACCOUNT_NOT_FOUND, KEY_NOT_FOUND, KEY_ROTATED, KEY_EXPIRED
-   * @throws FORBIDDEN if the new key would outlive the key of the call
+   * @throws FORBIDDEN if the new key would outlive the key that sent the request
    */
   async rotate(
     account: string,
@@ -174,7 +174,7 @@ export class KeysService {
   /**
    * Replaces a key by one of which only the hash is known. Idempotent.
    *
-   * @param wanted `makerKeyId` is the key of the call; `isSession` if it is that of a console session, which rotates
+   * @param wanted `makerKeyId` is the id of the key that sent the request; `isSession` if it is that of a console session, which rotates
    * keys of its own account
    * @throws FORBIDDEN if the session may not make a key of this role, or one that lives so long
    * @throws KEY_NOT_FOUND, KEY_ROTATED, KEY_EXPIRED

@@ -43,7 +43,7 @@ export class PeopleController {
   @ApiOperation({
     summary: "Let a person sign in for the account, or change the person's role",
     description:
-      'Setting the role USER revokes the ADMIN keys that the person made in the console. A key that expires cannot add people to its own account or with the role ADMIN, nor give them that role (403 `KEY_EXPIRES`).',
+      'Setting the role USER revokes the ADMIN keys that the person created or rotated under Integration in the console. A key that expires can add people only to other accounts and only with the role USER, and cannot change a USER to ADMIN (otherwise 403 `KEY_EXPIRES`).',
   })
   @ApiEmail()
   @ApiResponse({ status: 200, description: 'The person', type: PersonResource })

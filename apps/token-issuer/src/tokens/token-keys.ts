@@ -17,8 +17,8 @@ export interface TokenKey {
 }
 
 const KID = /^[A-Za-z0-9._-]{1,64}$/;
-/** Larger values are milliseconds, given by mistake. */
-const MILLISECONDS = 1e11;
+/** Upper bound of `use_from` in seconds: a larger value was probably given in milliseconds. */
+const USE_FROM_LIMIT = 1e11;
 
 /**
  * Parses ANALYTICS_TOKEN_KEYS: a JSON array of private EC P-256 JWKs (RFC 7517), each with a `kid` and optionally
@@ -34,8 +34,8 @@ export function parseTokenKeys(text: string): TokenKey[] {
 }
 
 /**
- * Returns the signing key: the one with the latest `use_from` that has passed, or the first of several. A new key is
- * thus published before it signs, and an old one until it is removed.
+ * Returns the key with the latest `use_from` that has passed; if several share it, the first of them. All keys are
+ * published: a new one before it starts to sign, an old one until it is removed.
  */
 export function signingKey(keys: readonly TokenKey[], nowMs: number): TokenKey | undefined {
   let newest: TokenKey | undefined;
@@ -57,14 +57,15 @@ function parseArray(text: string): unknown[] {
 }
 
 function parseKey(entry: unknown, index: number): TokenKey {
-  const must = (what: string) => new Error(`must be a JSON array of JWKs, but key ${index + 1} ${what}`);
-  if (typeof entry !== 'object' || entry === null) throw must('is not an object');
+  const keyError = (fault: string) =>
+    new Error(`must be a JSON array of JWKs, but key ${index + 1} ${fault}`);
+  if (typeof entry !== 'object' || entry === null) throw keyError('is not an object');
   const { kid, use_from: useFrom = 0, kty, crv, x, y, d } = entry as JsonWebKey & { [name: string]: unknown };
   if (typeof kid !== 'string' || !KID.test(kid))
-    throw must('has no kid of 1 to 64 characters of A-Z a-z 0-9 . _ -');
-  if (typeof useFrom !== 'number' || !Number.isInteger(useFrom) || useFrom < 0 || useFrom >= MILLISECONDS)
-    throw must('has a use_from that is not in epoch seconds');
-  if (kty !== 'EC' || crv !== 'P-256') throw must('is not of type EC and curve P-256');
+    throw keyError('has no kid of 1 to 64 characters of A-Z a-z 0-9 . _ -');
+  if (typeof useFrom !== 'number' || !Number.isInteger(useFrom) || useFrom < 0 || useFrom >= USE_FROM_LIMIT)
+    throw keyError('has a use_from that is not in epoch seconds');
+  if (kty !== 'EC' || crv !== 'P-256') throw keyError('is not of type EC and curve P-256');
   const publicJwk = { kty, crv, x, y } as { kty: string; crv: string; x: string; y: string };
   try {
     const privateKey = createPrivateKey({ key: { ...publicJwk, d }, format: 'jwk' });
@@ -75,6 +76,6 @@ function parseKey(entry: unknown, index: number): TokenKey {
       throw new Error('halves differ');
     return { kid, useFrom, privateKey, publicJwk: { ...publicJwk, kid, alg: 'ES256', use: 'sig' } };
   } catch {
-    throw must('is not a valid private key');
+    throw keyError('is not a valid private key');
   }
 }

@@ -31,13 +31,13 @@ export const secret = makeValidator((input: string) => {
   return input;
 });
 
-/** Accepts an absolute http(s) URL without a trailing slash. */
+/** Accepts an absolute http(s) URL. Returns it without trailing slashes. */
 export const baseUrl = makeValidator((input: string) => {
   if (!/^https?:\/\//.test(input) || !parseUrl(input)) throw new Error('must be an absolute http(s) URL');
   return input.replace(/\/+$/, '');
 });
 
-/** Accepts a BCP 47 language tag in canonical form. */
+/** Accepts a BCP 47 language tag. Returns it in canonical form. */
 export const language = makeValidator((input: string) => {
   const tag = canonicalLanguage(input);
   if (!tag) throw new Error('must be a language tag such as en');
@@ -115,7 +115,7 @@ export const databaseEnv = {
 export type PlatformEnv = CleanedEnv<typeof platformEnv>;
 export type DatabaseEnv = CleanedEnv<typeof databaseEnv>;
 
-/** Thrown for an invalid environment. The message names every invalid or missing variable and no value. */
+/** Thrown for an invalid environment. The message names every invalid or missing variable, and repeats no secret. */
 export class ConfigError extends Error {}
 
 /** Problems by variable name. */

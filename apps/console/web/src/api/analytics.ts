@@ -5,7 +5,7 @@ import { get, ApiError, reportSignedOut } from './http';
 import type { Cube } from './types';
 
 const API = '/api/query/cubejs-api/v1';
-/** Sends no token: the console adds the one of the session. */
+/** Sends no token: the console's server adds the session's token. */
 const client = cube('', {
   apiUrl: new URL(API, location.origin).href,
   networkErrorRetries: 2,
@@ -81,7 +81,7 @@ export const within = (cubeName: string, dateRange: Range, granularity?: 'day' |
   timeDimensions: [{ dimension: `${cubeName}.occurred_at`, dateRange, ...(granularity && { granularity }) }],
 });
 
-/** Selects the events of one campaign, or all if there is none. */
+/** Selects the events of one campaign, or all events if no campaign is given. */
 export const ofCampaign = (cubeName: string, campaignId?: string): NonNullable<Query['filters']> =>
   campaignId === undefined
     ? []

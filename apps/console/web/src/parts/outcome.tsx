@@ -28,7 +28,7 @@ export const rateChange = (
   verdict: NonNullable<ReturnType<typeof compareRates>>,
   { journeys, reached, journeysBefore, reachedBefore }: Total,
 ): string =>
-  texts.overview.response[outcome][verdict](
+  texts.overview.verdict[outcome][verdict](
     formatShare(reached, journeys)!,
     formatShare(reachedBefore, journeysBefore)!,
   );

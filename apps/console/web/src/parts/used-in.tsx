@@ -6,7 +6,7 @@ import { ResourceLinks } from './resource-links';
 /** More would hide the form. */
 const SHOWN = 20;
 
-/** Links to the resources that use one, by kind. */
+/** Links to the resources that use the edited one, by kind. */
 export const UsedIn = ({ kinds, query, note }: { kinds: Kind[]; query: Query; note: string }) => (
   <div className="stack">
     <Facts
@@ -24,7 +24,7 @@ interface LimitsProps {
   isOf: (only: NonNullable<Limit['only']>) => boolean;
 }
 
-/** Links to the limits of one pool or campaign. An account has at most 100 limits. */
+/** Links to the limits of one pool or campaign. One page has them all: an account has at most 100 limits. */
 export const LimitsOf = ({ owner, isOf }: LimitsProps) => (
   <Facts
     of={[

@@ -28,17 +28,17 @@ const c = t.changed;
 const F = 'campaign_funnel';
 const SEGMENT = 'cmeta_';
 const SHOWN_PARTS = 12;
-/** More values than this cannot be compared in a browser. */
+/** A response with this many rows may be incomplete, so its parts are not compared. */
 const MOST_PARTS = 1_000;
 /** An attribute with more values, such as a customer id, tells people apart instead of segments. */
 const MOST_SEGMENTS = 50;
-/** Attributes that the verdict looks into without being asked. */
+/** Number of attributes that the verdict examines by itself. The user can select the others. */
 const MOST_ATTRIBUTES = 3;
 
 /** The measure of the journeys that reached an outcome. */
 type Outcomes = keyof typeof c.outcomes;
 
-/** Reads the journeys and those that reached the outcome in both periods. */
+/** Returns, for each period, the number of journeys and how many of them reached the outcome. */
 const countsOf = (outcome: Outcomes, { current, earlier }: FunnelRows): Total => ({
   journeys: numberOf(current, `${F}.journeys`),
   reached: numberOf(current, `${F}.${outcome}`),
@@ -55,7 +55,7 @@ interface Comparison {
   campaignId?: string;
 }
 
-/** A part of the rate and what it added to the change. */
+/** One value of the breakdown, such as a source or a perk, and how much it changed the rate; or the total. */
 interface Change {
   key: string;
   /** Null for journeys without a value. */
@@ -66,7 +66,7 @@ interface Change {
   rate: string | null;
   rateBefore: string | null;
   points: number;
-  /** The part of `points` that comes from its rate; the rest comes from its share. Null for perks and the total. */
+  /** How much of `points` its rate caused; its share of the journeys caused the rest. Null for perks and the total. */
   fromRate: number | null;
   /** By how many standard deviations its rate changed; null if a period has no journeys. */
   deviations: number | null;
@@ -77,7 +77,10 @@ interface Change {
 const nameOf = (breakdown: string) =>
   breakdown.startsWith(SEGMENT) ? breakdown.slice(SEGMENT.length).replaceAll('_', ' ') : breakdown;
 
-/** Loads both periods of the funnel by the values of dimensions; the last dimension names the value. */
+/**
+ * Loads the counts of both periods by the value of the first dimension; the last dimension is the name of the value.
+ * Returns null if there are too many values.
+ */
 async function loadBy(dimensions: string[], { now, before, outcome, campaignId }: Comparison) {
   const members = dimensions.map((name) => `${F}.${name}`);
   const parts = await loadParts({
@@ -198,12 +201,15 @@ interface Props extends Omit<Comparison, 'outcome' | 'total'> {
   funnel: FunnelRows;
 }
 
-/** Says whether the rates of clicks and conversions changed, and which source, perk and segments made most of each change, and which fell most. */
+/**
+ * Says whether the rates of clicks and conversions changed, which source, perk and segments made most of the change, and
+ * which lowered the rate most.
+ */
 export function Verdict({ funnel, ...periods }: Props) {
   const total = countsOf('clickers', funnel);
   const converters = numberOf(funnel.current, `${F}.converters`);
   const { journeys, reached: clickers } = total;
-  if (journeys === 0) return <p className="headline">{t.response.none}</p>;
+  if (journeys === 0) return <p className="headline">{t.verdict.none}</p>;
   return (
     <div className="stack">
       <p className="headline">
@@ -215,19 +221,19 @@ export function Verdict({ funnel, ...periods }: Props) {
           comparison={{ ...periods, outcome: 'converters', total: countsOf('converters', funnel) }}
         />
       )}
-      <p className="hint">{t.response.journey}</p>
+      <p className="hint">{t.verdict.journey}</p>
     </div>
   );
 }
 
 function VerdictOf({ comparison }: { comparison: Comparison }) {
-  const a = t.response;
+  const sentences = t.verdict;
   const { outcome, total } = comparison;
   const { journeys, reached, journeysBefore, reachedBefore } = total;
   const verdict = compareRates(total);
   const attributes = useAttributes();
   const isChanged = verdict === 'better' || verdict === 'worse';
-  // Falls and rises can add up to no change.
+  // Also without a clear change: falls and rises of different parts can cancel each other out.
   const breakdowns = verdict
     ? ['utm_source', 'perk', ...(isChanged ? attributes.slice(0, MOST_ATTRIBUTES) : [])]
     : [];
@@ -241,15 +247,18 @@ function VerdictOf({ comparison }: { comparison: Comparison }) {
     const named = [cause?.main, cause?.next];
     const fall = largestFall(parts, journeys);
     const [main, next, fell] = [...named, named.includes(fall) ? undefined : fall].map(
-      (part) => part && a.part(part.name, c.points(formatPoints(part.points))),
+      (part) => part && sentences.part(part.name, c.points(formatPoints(part.points))),
     );
     const by = c.causes[breakdown] ?? nameOf(breakdown);
     const isOffset = (cause?.next?.points ?? 0) * change < 0;
-    return [...(main ? [a.cause(by, main, next, isOffset)] : []), ...(fell ? [a.fall(by, fell)] : [])];
+    return [
+      ...(main ? [sentences.cause(by, main, next, isOffset)] : []),
+      ...(fell ? [sentences.fall(by, fell)] : []),
+    ];
   });
   return (
     <p data-verdict={verdict ?? 'none'} data-outcome={outcome} aria-busy={!isComplete}>
-      {verdict === null ? a.noneBefore : [rateChange(outcome, verdict, total), ...causes].join(' ')}
+      {verdict === null ? sentences.noneBefore : [rateChange(outcome, verdict, total), ...causes].join(' ')}
     </p>
   );
 }
@@ -376,7 +385,7 @@ function ChangedRates({
   );
 }
 
-/** Compares the clicks of each perk, in collections too, whose customers have no journey. */
+/** Compares the clicks of each perk, including those in collections, where customers have no journey. */
 function ChangedClicks({ now, before }: Pick<Comparison, 'now' | 'before'>) {
   const query = useQuery({
     queryKey: ['overview-clicks', now],

@@ -14,7 +14,7 @@ const EVERYWHERE = [...IN_CAMPAIGNS, 'perk_views', 'perk_clicks'];
 const DAYS = 1_000;
 const SHOWN_DAYS = 30;
 
-/** Returns the latest day with an event of people, of a campaign or of the account; null if there is none. */
+/** Returns the latest day with events of the campaign or of the account, bots excluded; null if there is none. */
 async function loadLatestDay(campaignId: string | undefined): Promise<string | null> {
   const days = await Promise.all(
     (campaignId === undefined ? EVERYWHERE : IN_CAMPAIGNS).map(async (cube) => {

@@ -97,7 +97,7 @@ function Frozen({ report }: { report: FrozenReport }) {
         {journeys > 0 ? <Outcome {...{ journeys, clickers, converters }} /> : c.nothing}
       </p>
       {report.steps && <FrozenVerdict steps={report.steps} />}
-      <p className="hint">{texts.overview.response.journey}</p>
+      <p className="hint">{texts.overview.verdict.journey}</p>
       <Card
         title={c.funnel}
         note={`${texts.counting.distinct} ${withoutJourney(funnel.events_without_journey ?? 0)} ${recipients > 0 ? c.anyContact(recipients) : ''}`}

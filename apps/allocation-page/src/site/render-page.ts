@@ -294,8 +294,11 @@ const help = (className: 'main' | 'quiet', texts: Texts): Html =>
   newTab(
     className,
     'support',
-    html`<span data-fill="brand" data-template="${texts.helpBrand}">${texts.help}</span>
-      <bdi class="host" data-fill="support" data-template="({support})"></bdi>`,
+    // One element, so that the text of a button wraps as one.
+    html`<span
+      ><span data-fill="brand" data-template="${texts.helpBrand}">${texts.help}</span>
+      <bdi class="host" data-fill="support" data-template="({support})"></bdi
+    ></span>`,
     texts,
   );
 

@@ -47,7 +47,7 @@ export const de: Texts = {
     how: 'So lösen Sie die Karte ein',
     ofIssuer: 'Hinweise des Anbieters',
     inStore:
-      'Im Geschäft: Zeigen Sie den Code an der Kasse vor und nennen Sie die PIN, falls danach gefragt wird.',
+      'Im Geschäft: Vergrößern Sie den Code oben und zeigen Sie ihn an der Kasse vor. Nennen Sie die PIN, falls danach gefragt wird.',
     howShop:
       'Online: Gehen Sie zu {shop} und geben Sie dort den Kartencode ein und, falls danach gefragt wird, auch die PIN.',
     askWhere:
@@ -68,11 +68,11 @@ export const de: Texts = {
       'Wenn das nicht Sie waren, kennt noch jemand den Code und hat ihn vielleicht eingelöst. Bitten Sie {brand} um Hilfe.',
     replaced: {
       heading: 'Diese Karte wurde ersetzt',
-      text: 'Bitte verwenden Sie die neue Karte: Den Link dazu finden Sie in einer neueren Nachricht.',
+      text: 'Bitte verwenden Sie die neue Karte: Den Link dazu finden Sie in einer neueren Nachricht. Der Code unten funktioniert möglicherweise nicht mehr.',
     },
     keep: 'Heben Sie den Link zu dieser Seite auf',
     keepWhy:
-      'Damit können Sie die Karte jederzeit wieder ansehen. Legen Sie ein Lesezeichen an oder bewahren Sie die Nachricht auf. Speichern Sie die Karte als Bild, bevor Sie in ein Geschäft gehen: Das Bild lässt sich auch ohne Internet öffnen. Behandeln Sie den Code wie Bargeld: Nennen Sie ihn niemandem, der Sie anruft oder Ihnen schreibt.',
+      'Damit können Sie die Karte jederzeit wieder ansehen, nicht aber das restliche Guthaben. Legen Sie ein Lesezeichen an oder bewahren Sie die Nachricht auf. Speichern Sie die Karte als Bild, bevor Sie in ein Geschäft gehen: Das Bild lässt sich auch ohne Internet öffnen. Behandeln Sie den Code wie Bargeld: Nennen Sie ihn niemandem, der Sie anruft oder Ihnen schreibt.',
   },
   expired: {
     heading: 'Dieser Link ist abgelaufen',

@@ -45,7 +45,8 @@ export const en: Texts = {
     close: 'Close',
     how: 'How to use it',
     ofIssuer: 'From the issuer',
-    inStore: 'In a store: show the code above at the checkout, and give the PIN if you are asked for one.',
+    inStore:
+      'In a store: enlarge the code above and show it at the checkout. Give the PIN if you are asked for one.',
     howShop: 'Online: go to {shop} and enter the card code, and the PIN if you are asked for one.',
     askWhere: 'The message with your link says who sent it. Ask them where you can use this card.',
     askWhereBrand: 'Ask {brand} where you can use this card.',
@@ -64,11 +65,11 @@ export const en: Texts = {
       'If that was not you, somebody else has seen the code and may have used it. Please ask {brand} for help.',
     replaced: {
       heading: 'This card has been replaced',
-      text: 'Please use the new card instead. Its link is in a more recent message.',
+      text: 'Please use the new card instead. Its link is in a more recent message. The code below may no longer work.',
     },
     keep: 'Keep the link to this page',
     keepWhy:
-      'It shows the card at any time. Bookmark it or keep the message it came in. Before you go to a store, save the card as a picture: you can open it without internet. Treat the code like cash: never give it to anybody who calls or writes to you.',
+      'It shows the card at any time, but not how much of its value is left. Bookmark it or keep the message it came in. Before you go to a store, save the card as a picture: you can open it without internet. Treat the code like cash: never give it to anybody who calls or writes to you.',
   },
   expired: {
     heading: 'This link has expired',

@@ -45,7 +45,7 @@ export const es: Texts = {
     close: 'Cerrar',
     how: 'Cómo usarla',
     ofIssuer: 'Indicaciones del emisor',
-    inStore: 'En la tienda: muestre el código de arriba en la caja y dé el PIN si se lo piden.',
+    inStore: 'En la tienda: amplíe el código de arriba y muéstrelo en la caja. Dé el PIN si se lo piden.',
     howShop: 'En línea: vaya a {shop} e introduzca allí el código de la tarjeta, y el PIN si se lo piden.',
     askWhere:
       'El mensaje con el enlace indica quién se lo envió. Pregunte a esa persona dónde puede usar esta tarjeta.',
@@ -65,11 +65,11 @@ export const es: Texts = {
       'Si no fue usted, otra persona conoce el código y quizá lo haya usado. Pida ayuda a {brand}.',
     replaced: {
       heading: 'Esta tarjeta ha sido sustituida',
-      text: 'Use la tarjeta nueva: encontrará el enlace en un mensaje más reciente.',
+      text: 'Use la tarjeta nueva: encontrará el enlace en un mensaje más reciente. Es posible que el código de abajo ya no funcione.',
     },
     keep: 'Conserve el enlace de esta página',
     keepWhy:
-      'Con él podrá volver a ver la tarjeta cuando quiera. Guárdelo en favoritos o conserve el mensaje recibido. Antes de ir a una tienda, guarde la tarjeta como imagen: podrá verla sin conexión a internet. Trate el código como dinero en efectivo: no se lo dé a nadie que le llame o le escriba.',
+      'Con él podrá volver a ver la tarjeta cuando quiera, pero no el saldo que queda. Guárdelo en favoritos o conserve el mensaje recibido. Antes de ir a una tienda, guarde la tarjeta como imagen: podrá verla sin conexión a internet. Trate el código como dinero en efectivo: no se lo dé a nadie que le llame o le escriba.',
   },
   expired: {
     heading: 'Este enlace ha caducado',

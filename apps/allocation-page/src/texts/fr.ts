@@ -47,7 +47,7 @@ export const fr: Texts = {
     how: 'Comment l’utiliser',
     ofIssuer: 'Indications de l’émetteur',
     inStore:
-      'En magasin\u00a0: présentez le code ci-dessus à la caisse, et donnez le code PIN s’il vous est demandé.',
+      'En magasin\u00a0: agrandissez le code ci-dessus et présentez-le à la caisse. Donnez le code PIN s’il vous est demandé.',
     howShop:
       'En ligne\u00a0: allez sur {shop} et saisissez-y le code de la carte, ainsi que le code PIN s’il est demandé.',
     askWhere:
@@ -68,11 +68,11 @@ export const fr: Texts = {
       'Si ce n’était pas vous, quelqu’un d’autre connaît le code et l’a peut-être utilisé. Demandez de l’aide à {brand}.',
     replaced: {
       heading: 'Cette carte a été remplacée',
-      text: 'Utilisez la nouvelle carte\u00a0: vous trouverez le lien dans un message plus récent.',
+      text: 'Utilisez la nouvelle carte\u00a0: vous trouverez le lien dans un message plus récent. Le code ci-dessous ne fonctionne peut-être plus.',
     },
     keep: 'Conservez le lien de cette page',
     keepWhy:
-      'Il vous permet de revoir la carte à tout moment. Ajoutez-le à vos favoris ou conservez le message reçu. Avant d’aller en magasin, enregistrez la carte comme image\u00a0: vous pourrez l’afficher sans connexion Internet. Le code vaut de l’argent\u00a0: ne le communiquez jamais à quiconque vous appelle ou vous écrit.',
+      'Il vous permet de revoir la carte à tout moment, mais pas le solde restant. Ajoutez-le à vos favoris ou conservez le message reçu. Avant d’aller en magasin, enregistrez la carte comme image\u00a0: vous pourrez l’afficher sans connexion Internet. Le code vaut de l’argent\u00a0: ne le communiquez jamais à quiconque vous appelle ou vous écrit.',
   },
   expired: {
     heading: 'Ce lien a expiré',

@@ -243,7 +243,7 @@ it('shows what the links of a month cost, by currency', async () => {
     const table = page.getByRole('table', { name: 'What links cost' });
     const rows = await table.getByRole('row').allInnerTexts();
     expect(rows.map((row) => row.replaceAll(/\s+/g, ' ').trim())).toEqual([
-      'Currency Links made Opened Cancelled Expired Outstanding',
+      'Currency Links made Opened (spent) Cancelled Expired Outstanding',
       'EUR €25 2 €12.50 1 €0 0 €0 0 €12.50 1',
       'USD US$20 1 US$0 0 US$20 1 US$0 0 US$0 0',
     ]);

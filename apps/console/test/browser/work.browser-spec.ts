@@ -337,6 +337,9 @@ describe('a marketing manager', () => {
     expect(await scrollsSideways(page)).toBe(false);
     await screenshot(page, 'link-job-360');
     await page.setViewportSize({ width: 1280, height: 900 });
+    // The counts are there, too, with the button that cancels the rest.
+    await page.locator('[data-links=waiting]').getByText('198').waitFor();
+    await button(page, 'Cancel the rest…').waitFor();
     await page.getByLabel('State').selectOption('Any state');
     await button(page, 'Show more').click();
     await page.getByRole('link', { name: 'customer-8', exact: true }).click();

@@ -1839,7 +1839,7 @@ export const texts = {
       'Opened links are spent: their recipients have the cards. Outstanding ones still wait, and cost nothing if they are cancelled or expire.',
     costsIn: (month: string) => `In ${month}, in UTC.`,
     costFigures: {
-      revealed: 'Opened',
+      revealed: 'Opened (spent)',
       cancelled: 'Cancelled',
       expired: 'Expired',
       outstanding: 'Outstanding',

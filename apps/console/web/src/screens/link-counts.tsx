@@ -16,11 +16,17 @@ import { texts } from '../texts';
 const t = texts.giftCards;
 const STATES = Object.keys(t.linkStates) as (keyof LinkStates)[];
 
-/** Shows what became of the links of a job, once it is asked for, and cancels those that nobody has opened. */
-export function LinkCounts({ job }: { job: LinkJob }) {
+interface CountsProps {
+  job: LinkJob;
+  /** Whether they are shown before the user opens them. */
+  startsOpen?: boolean;
+}
+
+/** Counts the links of a job by state, and cancels those that nobody has opened. */
+export function LinkCounts({ job, startsOpen = false }: CountsProps) {
   const client = useQueryClient();
   const { say } = useNotices();
-  const [isOpen, setOpen] = useState(false);
+  const [isOpen, setOpen] = useState(startsOpen);
   const [isCancelling, setCancelling] = useState(false);
   const path = `/api/link-jobs/${job.id}`;
   const states = useQuery({ ...linkCountsOf(job), enabled: isOpen });
@@ -41,7 +47,7 @@ export function LinkCounts({ job }: { job: LinkJob }) {
     void refreshGiftCards(client);
   };
   return (
-    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+    <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>{t.became}</summary>
       {isOpen && (
         <div className="stack">
@@ -87,7 +93,7 @@ export function LinkCounts({ job }: { job: LinkJob }) {
 }
 
 /** Downloads the states of the links of a job as CSV. */
-export function ResultsCsv({ job: { id, name } }: { job: LinkJob }) {
+function ResultsCsv({ job: { id, name } }: { job: LinkJob }) {
   const { attempt } = useNotices();
   const file = `${slugOf(name ?? '') || 'links'}-results.csv`;
   return (

@@ -10,7 +10,7 @@ import { Card, Screen } from '../parts/screen';
 import { useSearchFilters } from '../parts/search-filters';
 import { Table } from '../parts/table';
 import { texts } from '../texts';
-import { ResultsCsv } from './link-counts';
+import { LinkCounts } from './link-counts';
 import NotFound from './not-found';
 
 const t = texts.giftCards;
@@ -36,10 +36,16 @@ export default function LinkJobScreen() {
         t.job(formatMoment(job.data.created_at), formatMoney(job.data.denomination, job.data.currency))
       }
       back={{ to: `/gift-cards#job-${jobId}`, label: texts.nav.giftCards }}
-      actions={job.data && <ResultsCsv job={job.data} />}
     >
       <Loaded query={job} lines={8}>
-        {() => <LinkTable jobId={jobId} />}
+        {(found) => (
+          <>
+            <Card>
+              <LinkCounts job={found} startsOpen />
+            </Card>
+            <LinkTable jobId={jobId} />
+          </>
+        )}
       </Loaded>
     </Screen>
   );

@@ -150,6 +150,7 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
     const repeated = references.length - distinct.length;
     const alreadyLinked = new Set(linked?.references);
     const unlinked = distinct.filter((reference) => !alreadyLinked.has(reference));
+    const makesSecondLinks = unlinked.length < references.length;
     const removeLines = () => {
       changed(setList)(unlinked.join('\n'));
       setChecking(false);
@@ -160,6 +161,7 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
         title={t.checkTitle}
         action={t.start(formatNumber(wanted), formatMoney(wanted * denomination, currency), wanted === 1)}
         back={{ label: t.back, onBack: () => setChecking(false) }}
+        isDanger={makesSecondLinks}
         isReview
         isOpen
         onClose={onClose}
@@ -197,9 +199,9 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
               </b>
             )}
             {!linked && <p className="hint">{t.checkFailed}</p>}
-            {unlinked.length > 0 && unlinked.length < references.length && (
+            {unlinked.length > 0 && makesSecondLinks && (
               <div>
-                <button type="button" className="button small" onClick={removeLines}>
+                <button type="button" className="button main small" onClick={removeLines}>
                   {t.removeLines}
                 </button>
               </div>

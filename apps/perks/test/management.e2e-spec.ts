@@ -91,6 +91,8 @@ describe('the management API', () => {
     it.each([
       ['"__proto__":{"x":1}', '__proto__'],
       ['"\\u005f_proto__":[]', '__proto__'],
+      ['"__pr\\u006fto__":[]', '__proto__'],
+      ['"__pr\\u006fto__":{"x":1}', '__proto__'],
       ['"constructor":{"prototype":{"x":1}}', 'constructor'],
       ['"translations":{"fr":{"name":"Voyage","__proto__":{}}}', 'translations.fr.__proto__'],
     ])('rejects %s like any unknown member', async (member, field) => {

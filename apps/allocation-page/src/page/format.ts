@@ -1,6 +1,6 @@
 /**
- * Returns the reader's regional variant of the page's language (`fr-CA` on a French page), for amounts and dates. If the
- * reader prefers none, returns the one of `country`.
+ * Returns the reader's regional variant of the page's language (`fr-CA` on a French page), for amounts and dates. If
+ * the reader prefers none, returns that of `country`, or the language alone if no country is given.
  */
 export function localeFor(language: string, preferred: readonly string[], country = ''): string {
   const prefix = `${language}-`;

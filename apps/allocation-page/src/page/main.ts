@@ -45,7 +45,7 @@ function showTimeLeft(): void {
   fill('left', text && `(${text})`);
   // Once the link expires, ask the server for its state.
   if (left <= 0) expiryTimer = setTimeout(load, 1_000, false, true);
-  // Below two hours, the text counts minutes and seconds.
+  // Below two hours, the text counts minutes; below two minutes, seconds.
   else
     expiryTimer = setTimeout(
       showTimeLeft,
@@ -188,7 +188,8 @@ one('[data-print]').addEventListener('click', () => print());
 one('[data-save]').addEventListener('click', savePicture);
 // The URL was edited, or another link was pasted into it.
 addEventListener('hashchange', () => openAddress(true));
-// The reader returns from the back/forward cache or another tab, where the card may have been revealed.
+// Meanwhile, the card may have been revealed elsewhere: the page returns from the back/forward cache, or the reader
+// from another tab.
 addEventListener('pageshow', (event) => {
   if (event.persisted && state !== 'revealing') void load(false, state !== 'loading');
 });

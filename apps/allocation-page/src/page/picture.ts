@@ -38,7 +38,7 @@ function wrap(
   return { font, rows, height: line.size * scale * 1.4 };
 }
 
-/** Draws the picture locally; nothing is sent anywhere. */
+/** Draws the lines and, below them, the code that the page currently shows. Nothing is sent anywhere. */
 export function paint(lines: Line[], color: string): HTMLCanvasElement {
   const canvas = document.createElement('canvas');
   const context = canvas.getContext('2d')!;

@@ -8,15 +8,15 @@ export interface RewardLink {
   expires_at: number;
   /** The id under which its sender knows the link; not if RESERVED. */
   id?: string;
-  /** The sender has cancelled the link. */
+  /** The link was cancelled, or its card withdrawn, before it was revealed. */
   cancelled?: true;
-  /** The issuer has recalled the card of the cancelled link. */
+  /** The link was cancelled because its card was withdrawn, for example recalled by its issuer. */
   withdrawn?: true;
   /** Another link was made in place of this one. */
   replaced?: true;
   /** `valid_until`: the last day, YYYY-MM-DD. */
   card?: { code: string; pin?: string; valid_until?: string };
-  /** Unix seconds. Only if the link was revealed before this request; from the header `Perkway-Revealed-At`. */
+  /** Unix seconds; 0 unless the link was revealed before this request. From the header `Perkway-Revealed-At`. */
   revealed_at?: number;
   /** Language of the product's texts, if there are any; from the header `Content-Language`. */
   language?: string | null;

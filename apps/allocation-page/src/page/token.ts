@@ -14,7 +14,7 @@ export function tokenOfAddress(path: string, fragment: string): string | null {
 /** Returns the token in pasted text: a whole link, possibly inside other text, or the token alone. */
 export function tokenOfText(text: string): string | null {
   // Joins a link that is wrapped over several lines. Tried second, because joining would append the words after a
-  // link to its token.
+  // link to its token. So a token that is wrapped after its first 20 characters is cut off.
   const joined = text.replace(/\s+/g, '');
   const inLink = FRAGMENT.exec(text) || FRAGMENT.exec(joined);
   if (inLink) return inLink[1]!;

@@ -31,7 +31,8 @@ export class SiteController {
   }
 
   /**
-   * Serves the page on `/`, and as a 404 on every other path, so that people find the field to paste their link into.
+   * Serves the page on `/`, and with status 404 on every other path that a person may open, so that people find the
+   * field to paste their link into.
    */
   @Get(['/', '*'])
   page(@Query('lang') lang: unknown, @Req() request: FastifyRequest, @Res() reply: FastifyReply) {

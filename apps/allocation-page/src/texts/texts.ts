@@ -1,4 +1,4 @@
-/** A value that a button copies. */
+/** The label of a value, and the text of the button that copies the value. */
 interface CopyTexts {
   label: string;
   copy: string;
@@ -12,7 +12,7 @@ export interface Texts {
   /** BCP 47 tag. */
   lang: string;
   dir: 'ltr' | 'rtl';
-  /** The language's own name, for the language links. */
+  /** The language's own name, for the language buttons. */
   endonym: string;
   languages: string;
   /** Shown to readers of other languages, once in each language of the page. */
@@ -52,7 +52,7 @@ export interface Texts {
     inStore: string;
     /** Shown if the product has a shop to go to, and the code is not a web address. */
     howShop: string;
-    /** Shown if the product has neither instructions nor a shop. */
+    /** Shown if the product has no shop to go to, and no instructions in the language of the page. */
     askWhere: string;
     askWhereBrand: string;
     shop: string;
@@ -68,7 +68,7 @@ export interface Texts {
     firstOpened: string;
     notYou: string;
     notYouBrand: string;
-    /** Another link was made in place of this one: in place of `heading`, and what to do. */
+    /** Shown if another link was made in place of this one: `heading` instead of the one above, and what to do. */
     replaced: { heading: string; text: string };
     keep: string;
     keepWhy: string;

@@ -49,7 +49,7 @@ export class TokenVerifier {
   }
 
   /**
-   * @param token the raw value of `Authorization`
+   * @param token the raw value of `Authorization` or `x-cube-authorization`
    * @throws ApiError 401 if the token is invalid, 503 while no keys are known
    */
   async verify(token: unknown): Promise<TokenClaims> {

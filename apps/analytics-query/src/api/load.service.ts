@@ -325,6 +325,7 @@ function shapeOf(
   };
 }
 
+/** Returns how a grouped query reads raw rows (see `reads` of `Statement`). */
 const groupsOf = ({ countsDifferent }: CompiledQuery) => (countsDifferent ? 'distinct' : 'groups');
 
 /**

@@ -19,7 +19,7 @@ interface RequestQuery {
 /**
  * Parses and reads the query of a request.
  *
- * @throws ApiError 400 if it is not valid JSON
+ * @throws ApiError 400 if it is missing or not valid JSON
  */
 export type ReadQuery = () => RequestQuery;
 

@@ -58,9 +58,9 @@ export class ErasedJourneys {
   }
 
   /**
-   * Returns the keys under which `conversion_ids` may have an external id; new rows use the first. They are stand-ins
-   * of the id, one per key of the keyring, so that an erasure need not change the rows. The id itself is the key in
-   * rows of earlier releases.
+   * Returns the values that an external id may have in `conversion_ids`; new rows use the first. They are stand-ins of
+   * the id, one per key of the keyring, so that an erasure need not change rows of the current key. Rows of earlier
+   * releases have the id itself.
    *
    * @param isPublic true if the conversion came with a JOURNEY key. Such conversions have keys of their own, so that
    * nobody can use up the ids of a server by guessing them.

@@ -15,8 +15,8 @@ const keyOf = ({ id, round }: Erasure): string => `${id}/${round}`;
 
 /**
  * Runs erasures in batches, because each run reads all stored data: erasures requested during a batch wait for the next
- * one. Keeps no state: token-issuer repeats its request until a replica has finished, and repeating an erasure changes
- * nothing.
+ * one. Stores no state: token-issuer repeats its request until a replica has finished and remembers that in memory.
+ * Repeating an erasure changes nothing.
  */
 @Injectable()
 export class ErasuresService {

@@ -13,7 +13,10 @@ import { HAS_DERIVED_JOURNEY } from '../model/cubes.js';
 import { ErasedJourneys, publicConversionKey } from './erased-journeys.js';
 import { withMaintenanceClient } from '../maintenance/maintenance-connection.js';
 
-/** Rows per transaction. It shares the ingest lock, so ingest may wait for it behind a rollup refresh. */
+/**
+ * Rows per transaction. Each transaction shares the ingest lock: a rollup refresh that wants the lock for itself waits
+ * for it, and ingest waits behind the refresh.
+ */
 const ROWS_PER_TRANSACTION = 500;
 
 interface Key {
@@ -48,8 +51,8 @@ const LOCK = `
   for update of e`;
 
 /**
- * Marks the hours as dirty, as ingest does, so that a concurrent sort of the month copies them again. The rollups stay
- * correct.
+ * Marks the hours as dirty, as ingest does, so that a concurrent sort of the month copies them again. The rollups would
+ * be correct without the marks.
  */
 const MARK = `
   insert into dirty_hours (account_id, hour)
@@ -75,7 +78,7 @@ const CHANGE_EXTERNAL_IDS = `
   insert into conversion_ids (account_id, external_id, event_id, occurred_at)
   select * from gone on conflict do nothing`;
 
-/** Erases people's data from stored events. The events still count, with their time and subject. */
+/** Erases people's data from stored events. The events still count, with their time, perk and campaign. */
 @Injectable()
 export class EventEraser {
   constructor(
@@ -83,7 +86,10 @@ export class EventEraser {
     private readonly erased: ErasedJourneys,
   ) {}
 
-  /** @param erasures of one account. Events that arrive after an erasure began are changed before they are stored. */
+  /**
+   * @param erasures of one account. Events of an erased journey that arrive later are changed before they are stored.
+   *   Events of a customer that were in flight are left to the second round.
+   */
   async erase(account: string, erasures: readonly Erasure[]): Promise<void> {
     const journeys = new Map(
       erasures.flatMap(({ kind, value, standIn }) => (kind === 'journey_id' ? [[value, standIn]] : [])),

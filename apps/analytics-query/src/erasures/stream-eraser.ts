@@ -20,8 +20,9 @@ const CALL_TIMEOUT_MS = 10_000;
 const REASON = 'Perkway-Reason';
 
 /**
- * Erases people's data from the streams. A message cannot be changed, so a copy without them is published first, then the
- * original is overwritten. Ingest stores an event only once, even if it receives both messages.
+ * Erases people's data from the streams. A message cannot be changed, so a copy without the data is published first,
+ * then the original is deleted and overwritten. A message that cannot be parsed is deleted without a copy. Ingest
+ * stores an event only once, even if it receives both messages.
  */
 @Injectable()
 export class StreamEraser {

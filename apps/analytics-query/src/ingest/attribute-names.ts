@@ -2,12 +2,13 @@ import type { StoredEvent } from '@perkway/domain';
 import { LRUCache } from 'lru-cache';
 import type { EntityManager } from 'typeorm';
 
-/** Longer names stay in `cmeta` but become no dimension, because index entries are limited in size. */
+/** Longer names stay in `cmeta` but do not become dimensions, because index entries are limited in size. */
 const MAX_ATTRIBUTE_NAME = 200;
 const MAX_KNOWN_NAMES = 100_000;
 /**
- * Names per account from calls without a key. Anyone can put names into a link, so the rest of the rows is reserved for
- * calls with a key. Names without a row can still be queried (see model.ts).
+ * Once an account has this many names, calls without a key add none. Anyone can put names into a link, so the rest of
+ * the rows is reserved for calls with a key. From then on, names without a row can be queried too (see
+ * account-models.ts).
  */
 export const MAX_NAMES = 2_000;
 const MAX_KEYED_NAMES = 10_000;
@@ -42,7 +43,8 @@ export class AttributeNames {
   private readonly full = new LRUCache<string, true>({ max: MAX_FULL_ACCOUNTS, ttl: FULL_MS });
 
   /**
-   * Returns the names in the batch that may not be in the table yet, sorted so that all writers insert in one order.
+   * Returns the names in the batch that may not be in the table yet, sorted so that all writers insert those from calls
+   * with a key in one order, and the others in one order.
    */
   unknownNames(events: StoredEvent[]): AttributeName[] {
     const names = new Map<string, AttributeName>();
@@ -71,12 +73,12 @@ export class AttributeNames {
       'select account_id, count(*)::int as names from attribute_names where account_id = any($1) group by 1',
       [accounts],
     );
-    const room = new Map(rows.map(({ account_id: account, names: used }) => [account, used]));
+    const usedBy = new Map(rows.map(({ account_id: account, names: used }) => [account, used]));
     const fitting = names.filter(({ account, keyed }) => {
-      const used = room.get(account) ?? 0;
+      const used = usedBy.get(account) ?? 0;
       if (!keyed && used >= MAX_NAMES) this.full.set(account, true);
       if (used >= (keyed ? MAX_KEYED_NAMES : MAX_NAMES)) return false;
-      room.set(account, used + 1);
+      usedBy.set(account, used + 1);
       return true;
     });
     for (const keyed of [true, false]) {

@@ -26,7 +26,7 @@ export class BatchWriter {
 
   /**
    * @returns the erasures of persons that were still in some of the events
-   * @throws while the database or the broker is down; the whole batch can then be written again
+   * @throws if the database or the broker is down, or a partition was missing; the batch can then be written again
    */
   async write(events: TrackingEvent[]): Promise<Erasure[]> {
     if (events.length === 0) return [];
@@ -57,7 +57,7 @@ export class BatchWriter {
 
   /**
    * Dead-letters an event that can never be stored, as a message that can be published again; a message without a
-   * readable event is kept byte by byte. Resolves when the dead-letter stream has it.
+   * readable event is kept byte for byte. Resolves when the dead-letter stream has it.
    * @returns the erasures of persons that were still in it
    */
   async deadLetter({ content: given, reason, source }: RejectedEvent): Promise<Erasure[]> {

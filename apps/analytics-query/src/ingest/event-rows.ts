@@ -2,7 +2,7 @@ import { isDerivedJourneyId, UTM_NAMES, type ConversionEvent, type StoredEvent }
 
 type Value = string | number | boolean | null | undefined;
 type Tagged = Extract<StoredEvent, { utm?: unknown }>;
-const has = <K extends string>(event: StoredEvent, name: K): Value =>
+const get = <K extends string>(event: StoredEvent, name: K): Value =>
   (event as Partial<Record<K, Value>>)[name];
 const traffic = (event: StoredEvent) => ('traffic' in event ? event.traffic : undefined);
 
@@ -33,7 +33,7 @@ const COLUMNS: [name: string, type: string, read: (event: StoredEvent) => Value]
   ['occurred_at', 'timestamptz', instantOf],
   ['id', 'text', ({ id }) => id],
   ['type', 'text', ({ type }) => type],
-  ['perk_id', 'text', (event) => has(event, 'perk')],
+  ['perk_id', 'text', (event) => get(event, 'perk')],
   // The text of an array, because rows have arrays of different lengths, which Postgres cannot put into one array.
   // Quoted, because a perk id may be "null".
   [
@@ -44,18 +44,18 @@ const COLUMNS: [name: string, type: string, read: (event: StoredEvent) => Value]
         ? `{${[...new Set(event.perks)].map((perk) => `"${perk}"`).join(',')}}`
         : null,
   ],
-  ['collection_id', 'text', (event) => has(event, 'collection')],
-  ['campaign_id', 'text', (event) => has(event, 'campaign')],
-  ['journey_id', 'text', (event) => has(event, 'journey')],
+  ['collection_id', 'text', (event) => get(event, 'collection')],
+  ['campaign_id', 'text', (event) => get(event, 'campaign')],
+  ['journey_id', 'text', (event) => get(event, 'journey')],
   [
     'has_derived_journey',
     'boolean',
     (event) => {
-      const [journey, campaign] = [has(event, 'journey'), has(event, 'campaign')];
+      const [journey, campaign] = [get(event, 'journey'), get(event, 'campaign')];
       return journey && campaign ? isDerivedJourneyId(String(journey), String(campaign)) : null;
     },
   ],
-  ['channel', 'text', (event) => has(event, 'channel')],
+  ['channel', 'text', (event) => get(event, 'channel')],
   ['traffic_class', 'text', (event) => traffic(event)?.class],
   ['traffic_reason', 'text', (event) => traffic(event)?.reason],
   ...UTM_NAMES.map((name): (typeof COLUMNS)[number] => [
@@ -71,14 +71,14 @@ const COLUMNS: [name: string, type: string, read: (event: StoredEvent) => Value]
       return cmeta && !isEmpty(cmeta) ? JSON.stringify(cmeta) : null;
     },
   ],
-  ['value', 'numeric', (event) => has(event, 'value')],
-  ['currency', 'text', (event) => has(event, 'currency')],
-  ['external_id', 'text', (event) => has(event, 'externalId')],
-  ['state', 'text', (event) => has(event, 'state')],
-  ['pool_id', 'text', (event) => has(event, 'pool')],
-  ['denomination', 'numeric', (event) => has(event, 'denomination')],
-  ['created_by', 'text', (event) => has(event, 'createdBy')],
-  ['reference', 'text', (event) => has(event, 'reference')],
+  ['value', 'numeric', (event) => get(event, 'value')],
+  ['currency', 'text', (event) => get(event, 'currency')],
+  ['external_id', 'text', (event) => get(event, 'externalId')],
+  ['state', 'text', (event) => get(event, 'state')],
+  ['pool_id', 'text', (event) => get(event, 'pool')],
+  ['denomination', 'numeric', (event) => get(event, 'denomination')],
+  ['created_by', 'text', (event) => get(event, 'createdBy')],
+  ['reference', 'text', (event) => get(event, 'reference')],
 ];
 
 /**

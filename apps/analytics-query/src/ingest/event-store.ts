@@ -76,8 +76,7 @@ export class EventStore {
         return await this.write(events, batch, copyEvents);
       } catch (error) {
         if (isDatabaseUnavailable(error)) throw error;
-        // The insert reports any error but a duplicate. The code cannot tell here, because not every server has an
-        // error code for duplicate keys.
+        // Not necessarily a duplicate: the insert below skips duplicates and reports any other error again.
         this.isCopying = false;
       }
     return this.write(events, batch, async (manager, counted) => {

@@ -20,8 +20,8 @@ const CONCURRENT_BATCHES = 2;
 /** Fetching pauses while messages that are fetched and not yet stored have this many bytes. */
 const MAX_HELD_BYTES = 8 * 1024 * 1024;
 /**
- * Limits of one fetch. If more arrives between two reads of the socket than it can buffer, the broker closes the
- * connection.
+ * Limits of one fetch. The broker closes the connection if it has to buffer too much between two reads of the socket by
+ * this app.
  */
 const FETCH_MESSAGES = 1_000;
 const FETCH_BYTES = 4 * 1024 * 1024;
@@ -215,7 +215,7 @@ export class IngestService implements OnModuleInit, BeforeApplicationShutdown {
     }
   }
 
-  /** Waits for a full batch, but no longer than BATCH_WAIT_MS after its first message. */
+  /** Waits for a first message, then up to BATCH_WAIT_MS for a full batch. Returns no messages if the app stops. */
   private async nextBatch(): Promise<HeldMessage[]> {
     if (this.waiting.length === 0) await this.woken();
     if (!this.isFull && !this.stopping) await Promise.race([this.woken(), this.pause(BATCH_WAIT_MS)]);

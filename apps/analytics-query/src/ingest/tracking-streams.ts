@@ -103,7 +103,7 @@ const NO_SUBJECT = 'tracking-before.>';
  * Takes the subjects away from the work queue of earlier releases, so that the current stream can have them. Its
  * remaining messages are still stored. Until the current stream exists, the apps keep their events in their outboxes.
  *
- * @returns whether it still has messages to read
+ * @returns whether it still exists, and so may have messages to read
  */
 async function retireFormerStream(manager: JetStreamManager): Promise<boolean> {
   try {
@@ -169,7 +169,10 @@ async function ensureConsumer(manager: JetStreamManager): Promise<void> {
 const MAX_FILL = 0.8;
 const PURGE_SHARE = 0.25;
 
-/** Returns the last sequence up to which the event store, and the feed if it runs, have acknowledged every message. */
+/**
+ * Returns the last sequence up to which the event store, and the feed if it has a consumer, have acknowledged every
+ * message.
+ */
 async function acknowledgedByAll(manager: JetStreamManager): Promise<number> {
   const floorOf = async (consumer: string) =>
     (await manager.consumers.info(TRACKING_STREAM, consumer)).ack_floor.stream_seq;
@@ -188,8 +191,8 @@ export interface Lag {
 }
 
 /**
- * Removes the oldest acknowledged messages from a stream that is nearly full. Messages that are not stored stay,
- * however large.
+ * Removes the oldest acknowledged messages from the tracking stream if it is nearly full. Messages that the event store
+ * or the feed has not acknowledged stay, even if the stream fills up.
  */
 export async function purgeAcknowledged(manager: JetStreamManager): Promise<void> {
   const { config, state } = await manager.streams.info(TRACKING_STREAM);

@@ -4,10 +4,10 @@ import { isDistributed, partitionedMonths } from './maintenance-connection.js';
 
 /**
  * Drops the months before `keptFrom` (epoch milliseconds), which queries already ignore. Detaches partitions
- * concurrently, so that queries are not blocked. That cannot run in a transaction, so this first finishes what a crash
- * interrupted.
+ * concurrently, so that queries are not blocked. That cannot run in a transaction, so this first finishes detaches that
+ * a crash interrupted, and drops their tables.
  *
- * @returns the months that were dropped
+ * @returns the months that were dropped, without those whose detach a crash had interrupted
  */
 export async function dropExpired(client: pg.Client, keptFrom: number): Promise<string[]> {
   if (!Number.isFinite(keptFrom)) return [];

@@ -37,7 +37,7 @@ export async function withMaintenanceClient<T>(
     connectionTimeoutMillis: 5_000,
     keepAlive: true,
   });
-  // The next statement fails with the error.
+  // The running statement fails with the error; later ones fail because the connection is lost.
   client.on('error', () => undefined);
   await client.connect();
   try {

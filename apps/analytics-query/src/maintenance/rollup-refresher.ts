@@ -50,7 +50,7 @@ export class RollupRefresher {
     });
   }
 
-  /** Holds the lock only for this one update, so writers wait no longer than for each other's commits. */
+  /** Holds the lock only for this one update, so later writers only wait until the earlier ones have committed. */
   private async announce(client: pg.Client, to: number): Promise<void> {
     const { rows } = await client.query<{ due: boolean }>('select closing_to < $1 as due from rollup_state', [
       new Date(to),
@@ -69,7 +69,7 @@ export class RollupRefresher {
   }
 }
 
-/** Computes the rollup rows of the next announced hours, at most a month. Returns whether there is more to do. */
+/** Computes the rollup rows of the next announced hours, at most a month. Returns false if there were none. */
 async function closeNextHours(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ closed_to: Date; closing_to: Date }>(
     'select closed_to, closing_to from rollup_state where closed_to < closing_to',
@@ -106,7 +106,7 @@ const startOf = (at: Date, { grain }: Rollup): Date => {
 
 /**
  * Recomputes the rollup rows of dirty hours and deletes the marks of those hours. Reads marks before rows: the
- * mark of an event that is stored after the rows were read stays. Returns whether there is more to do.
+ * mark of an event that is stored after the rows were read stays. Returns false if no hour was dirty.
  */
 async function recomputeDirtyHours(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ account_id: string; hour: Date }>(`

@@ -90,7 +90,7 @@ async function swap(client: pg.Client, month: string, columns: string, open: str
   }
 }
 
-/** Returns the first open hour as an SQL literal. Events that are stored later mark earlier hours as dirty. */
+/** Returns the first open hour as an SQL literal. From now on, storing an event of an earlier hour marks it dirty. */
 async function firstOpenHour(client: pg.Client): Promise<string> {
   const { rows } = await client.query<{ closing_to: Date }>('select closing_to from rollup_state');
   return `'${rows[0]!.closing_to.toISOString()}'::timestamptz`;

@@ -29,7 +29,7 @@ export interface Measure {
   aggType: 'count' | 'countDistinct' | 'sum' | 'number';
   /** The aggregate over rows; empty for a rate. */
   sql: string;
-  /** An event of a view cube shows several perks; this adds them up if no join has turned them into rows. */
+  /** An event of `perk_views` may show several perks; this adds them up if no join has turned them into rows. */
   sqlWithoutPerks?: string;
   /** The expression whose distinct values `countDistinct` counts. */
   distinct?: string;
@@ -87,7 +87,7 @@ const countWhere = (condition: string, description: string): Measure => ({
   filter: condition,
   description,
 });
-/** Counts events without a bot, prefetch or mail proxy. Unclassified events come from servers, on behalf of people. */
+/** Counts events except those of bots, prefetches and mail proxies. Unclassified ones come from servers, for people. */
 const countPeople = countWhere(PEOPLE, 'Without bots, prefetches and mail proxies');
 const people: Record<string, Segment> = {
   people: { sql: PEOPLE, description: 'Without bots, prefetches and mail proxies' },
@@ -264,7 +264,7 @@ export const CUBES: readonly Cube[] = [
       currency: text('e.currency'),
       external_id: text(
         'e.external_id',
-        'The id that the client gave; conversions with the same id count once per account',
+        'The id from the client; conversions with the same id count once per account, separately for JOURNEY keys',
       ),
       ...tags,
     },

@@ -19,7 +19,7 @@ const titles = (cube: Cube, name: string) => ({
   shortTitle: titleOf(name),
 });
 
-/** The members that annotations and `/v1/meta` share. */
+/** The fields that annotations and `/v1/meta` share. */
 const common = (cube: Cube, name: string, type: string, { description }: { description?: string }) => ({
   ...titles(cube, name),
   ...(description ? { description } : {}),
@@ -80,7 +80,7 @@ const metaSegment = (cube: Cube, name: string) => ({
   ...SHOWN,
 });
 
-/** The members that Cube adds with `extended`, which show the SQL behind the model. */
+/** The fields that Cube adds with `extended`, which show the SQL behind the model. */
 const extension = {
   cube: ({ eventTypes, rows }: Cube) => ({
     sql: `select * from tracking_events e where e.type in ('${eventTypes.join("', '")}')${rows ? ` and ${rows}` : ''}`,

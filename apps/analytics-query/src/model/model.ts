@@ -9,7 +9,7 @@ export type Member = { cube: Cube; name: string } & (
   { kind: 'dimension'; definition: Dimension } | { kind: 'measure'; definition: Measure }
 );
 
-/** The model of one account: the cubes, with a dimension for each attribute name that the account has used. */
+/** What one account can query: the cubes, with dimensions for the attribute names that were given to `modelFor`. */
 export interface Model {
   cubes: readonly Cube[];
   /** Finds `cube.member`; undefined if either is unknown. */
@@ -38,7 +38,7 @@ const TIME_MEMBERS: ReadonlySet<string> = new Set(
 /** The same for all accounts, because attributes are never times. */
 export const isTimeMember = (path: string): boolean => TIME_MEMBERS.has(path);
 
-/** The name of a custom attribute. `isFolded`: `-` was replaced by `_`, and the original name is unknown. */
+/** The name of a custom attribute. `isFolded`: each `_` stands for `_` or `-`, as in the name of a dimension. */
 export interface AttributeName {
   name: string;
   isFolded?: boolean;
@@ -47,7 +47,7 @@ export interface AttributeName {
 /** Attribute names are `[A-Za-z0-9_-]+`. Checked here because they become part of the SQL. */
 const ATTRIBUTE_NAME = /^[A-Za-z0-9_-]+$/;
 
-/** Up to this many names of one dimension are read one by one; more would make the SQL grow with each use. */
+/** Up to this many names of one dimension are read one by one; more would make the SQL too long. */
 const MAX_SOURCES = 4;
 
 const attributeSql = ({ name, isFolded }: AttributeName): string =>

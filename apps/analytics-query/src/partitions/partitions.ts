@@ -3,7 +3,8 @@ import { ADVISORY_LOCKS } from '@perkway/domain';
 import { DataSource } from 'typeorm';
 
 /**
- * With the default settings, autovacuum would reach the newest rows only after days, and they need index-only scans.
+ * With the default settings, autovacuum would reach the newest rows only after days, and until then queries could not
+ * read them with index-only scans.
  */
 export const PARTITION_OPTIONS =
   'autovacuum_vacuum_insert_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02';

@@ -9,13 +9,15 @@ const MAX_CHARACTERS = 500_000;
 /** Parsing one date takes up to 0.4 ms. */
 const MAX_DATES = 200;
 
-/** Operators whose values may be relative dates such as "last week". */
+/** Operators that use the whole range of a relative date such as "last week". */
 export const DATE_RANGE_OPERATORS: ReadonlySet<string> = new Set([
   'inDateRange',
   'notInDateRange',
   'onTheDate',
 ]);
+/** Operators that use the start of a relative date. */
 export const FROM_START_OPERATORS: ReadonlySet<string> = new Set(['beforeDate', 'afterOrOnDate']);
+/** Operators that use the end of a relative date. */
 export const FROM_END_OPERATORS: ReadonlySet<string> = new Set(['beforeOrOnDate', 'afterDate']);
 const readsDates = (operator: string): boolean =>
   DATE_RANGE_OPERATORS.has(operator) ||

@@ -319,7 +319,7 @@ describe('compile', () => {
         measures: ['perk_clicks.count'],
         filters: [{ member: 'perk_clicks.perk_id', operator: 'beforeDate', values: ['2026-01-01'] }],
       },
-      'Operator beforeDate needs a time dimension, perk_clicks.perk_id is none',
+      'Operator beforeDate needs a time dimension, perk_clicks.perk_id is not one',
     ],
     [
       {

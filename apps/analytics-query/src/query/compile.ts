@@ -65,8 +65,8 @@ export const membersOf = (query: NormalizedQuery): string[] => [
 
 /**
  * Compiles a normalized query into one SQL statement over the rows of one account. Pure: no clock, no database. The
- * text consists only of constants of the model, validated names of time zones and granularities, and parameter
- * placeholders.
+ * text consists only of constants of the model, parameter placeholders, and validated values: names of time zones and
+ * granularities, limit and offset.
  */
 export function compile(
   query: NormalizedQuery,
@@ -113,8 +113,8 @@ export function compile(
 }
 
 /**
- * Combines statements that return one row each, so that each can run on its own processor. The column after those of
- * the row is the index of its statement; rows are sorted by it.
+ * Combines statements that return one row each, so that each can run on its own processor. The last column is the index
+ * of the statement that a row comes from; rows are sorted by it.
  */
 export function compileTogether(
   queries: readonly Pick<CompiledQuery, 'statement' | 'params'>[],

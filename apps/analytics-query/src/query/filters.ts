@@ -30,7 +30,7 @@ export function membersOfFilter(filter: NormalizedFilterTree): string[] {
 
 type Clause = 'where' | 'having';
 
-/** Conditions on dimensions filter rows; conditions on measures filter groups. */
+/** Conditions on dimensions, and `measureFilter`, filter rows; other conditions on measures filter groups. */
 export function clauseOf(filter: NormalizedFilterTree, context: Pick<FilterContext, 'resolve'>): Clause {
   if ('member' in filter) {
     const { kind } = context.resolve(filter.member);
@@ -109,7 +109,7 @@ const notEquals: Operation = (operand) => {
 };
 
 const asText = ({ sql, type }: Operand): string => (type === 'string' ? sql : `(${sql})::text`);
-/** Without a regular expression, which takes four times as long: one query may have 480,000 of these characters. */
+/** Without a regular expression, which takes four times as long: one request may have 500,000 of these characters. */
 const escapeLike = (value: string): string =>
   ['\\', '_', '%'].reduce((escaped, special) => escaped.split(special).join(`\\${special}`), value);
 
@@ -147,7 +147,7 @@ const compare =
 
 function requireTime({ type, filter }: Operand): void {
   if (type !== 'time')
-    throw queryError(`Operator ${filter.operator} needs a time dimension, ${filter.member} is none`);
+    throw queryError(`Operator ${filter.operator} needs a time dimension, ${filter.member} is not one`);
 }
 
 const date =

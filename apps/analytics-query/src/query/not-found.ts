@@ -48,7 +48,7 @@ function nearest(given: string, names: string[]): string[] {
     .map(({ name }) => name);
 }
 
-/** Returns the Levenshtein distance, or a lower bound of it if that exceeds the limit. */
+/** Returns the Levenshtein distance, or only a lower bound of it if the lengths differ by more than the limit. */
 function distanceOf(one: string, other: string, limit: number): number {
   const apart = Math.abs(one.length - other.length);
   if (apart > limit) return apart;

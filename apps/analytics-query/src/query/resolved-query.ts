@@ -28,9 +28,10 @@ export interface ResolvedQuery {
   cube: Cube;
   columns: Column[];
   resolve: (path: string) => Member;
-  /** Names of the cube's segments. */
+  /** Names of the query's segments; rows must be in all of them. */
   segments: string[];
-  /** Filters on rows and on groups. */
+  /** Filters on rows. */
   where: NormalizedFilterTree[];
+  /** Filters on groups. */
   having: NormalizedFilterTree[];
 }

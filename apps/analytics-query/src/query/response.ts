@@ -80,7 +80,7 @@ export function dataWriter(described: DescribedQuery, queryType: QueryType): Row
   const fields = fieldsOf(described, queryType);
   const range = query.timeDimensions.find(({ dateRange }) => dateRange)?.dateRange;
   if (queryType === 'compareDateRangeQuery' && range) {
-    // Constant for all rows, so it is no column of the statement.
+    // The same for all rows, so it is not a column of the statement.
     const label = JSON.stringify(range.join(' - '));
     return WRITERS[query.responseFormat ?? 'default']([...fields, ['compareDateRange', -1]], label);
   }

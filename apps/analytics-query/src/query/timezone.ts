@@ -6,8 +6,9 @@ const SHAPE = /^[A-Za-z][A-Za-z0-9_+-]*(\/[A-Za-z0-9_+-]+)*$/;
 const known = new LRUCache<string, { name: string | null }>({ max: 2_000 });
 
 /**
- * Returns the canonical spelling of an IANA time zone given in any case, or null. Names that the platform only has as
- * links (`Asia/Kolkata`) keep their own name.
+ * Returns the name of an IANA time zone given in any case, or null if it is unknown. The case of canonical names is
+ * corrected. A link (such as `Asia/Kolkata`) is not resolved: it stays as given in mixed case, and otherwise gets a
+ * guessed case.
  */
 export function canonicalTimezone(given: string): string | null {
   if (given.length > 64 || !SHAPE.test(given)) return null;

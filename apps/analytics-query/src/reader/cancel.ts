@@ -6,7 +6,8 @@ const TIMEOUT_MS = 2_000;
 
 /**
  * Cancels the running query of a connection, with the cancel request that Postgres (and a pooler) takes on a connection
- * of its own. Resolves when the server has processed it, so that it cannot hit a later query.
+ * of its own. Resolves when the server has processed it, so that it cannot hit a later query. Also resolves if the
+ * server cannot be reached or is silent for `TIMEOUT_MS`.
  */
 export function cancelQuery(client: pg.Client): Promise<void> {
   const { processID, secretKey, host, port } = client as pg.Client & { processID: number; secretKey: number };

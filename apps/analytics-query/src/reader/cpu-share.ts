@@ -5,7 +5,7 @@ const SHORT_MS = 2;
 /** Pause as a multiple of the CPU time of the work, which does not include receiving the body and sending the response. */
 const PAUSE_FACTOR = 8;
 const MAX_PAUSE_MS = 500;
-/** Number of works of one account that may wait. */
+/** Maximum number of waiting calls of `run` for one account. */
 const MAX_WAITING = 100;
 
 /**
@@ -18,18 +18,18 @@ const processCpuMs = (): number => {
 };
 
 /**
- * Runs the works of one account one after the other, each followed by a pause. So the large queries of one account take
- * a fraction of the event loop, and queries of other accounts wait for at most one of them.
+ * Runs the work of one account one piece after the other, with a pause after each piece that is not short. So the large
+ * queries of one account take a fraction of the event loop, and queries of other accounts wait for at most one of them.
  */
 export class CpuShare {
-  /** Per account with a running or pausing work: starts the waiting ones, in order of arrival. */
+  /** Per account whose work runs or pauses: functions that start the waiting pieces, in order of arrival. */
   private readonly queues = new Map<string, (() => void)[]>();
 
   constructor(private readonly cpuMs = processCpuMs) {}
 
   /**
    * @param signal aborts when the client disconnects or the time limit has passed, and removes waiting work
-   * @throws ApiError 429 if too many works of the account wait, or after an abort
+   * @throws ApiError 429 if too much work of the account waits, or if `signal` aborts before the work starts
    */
   async run<T>(account: string, signal: AbortSignal, work: () => T | Promise<T>): Promise<T> {
     await this.turn(account, signal);

@@ -53,13 +53,16 @@ interface Query {
 const HEAVY_MS = 50;
 /** A query paused by its client for this long uses no processor. Shorter pauses occur even with fast clients. */
 const IDLE_PAUSE_MS = 200;
-/** Other accounts delay a heavy query of an account with nothing running by at most this much. */
+/**
+ * After this long, a heavy query of an account with nothing running starts whatever other heavy queries run, if a
+ * connection is free. Also the longest cooldown.
+ */
 const MAX_HEAVY_WAIT_MS = 5_000;
 /** An account is active for this long after a small query. */
 const ACTIVE_MS = 10_000;
 /** Cooldown after a heavy query, as a multiple of its run time. */
 const COOLDOWN_FACTOR = 2;
-/** Recent heavy run time of an account without a cooldown: enough to open a dashboard and look again. */
+/** Recent heavy run time that causes no cooldown yet: enough to open a dashboard and look again. */
 const BURST_MS = 1_000;
 /** A slow run raises the estimate of its kind by at most this factor: busy processors slow any query down at times. */
 const MAX_GROWTH = 1.3;
@@ -73,7 +76,8 @@ export const tooManyQueries = () =>
 /**
  * Shares the database connections between the accounts:
  *
- * 1. An account takes another connection only while more are free than it uses, so a new account always finds one.
+ * 1. An account takes another connection only while more are free than it uses, so the last free one goes to an account
+ *    with nothing running.
  * 2. At most `heavy` heavy queries run at once, because a connection is useless without a processor. A query is heavy
  *    if earlier queries of its kind were slow.
  * 3. While other accounts are active with small queries, each heavy query of an account that has had many is followed
@@ -94,7 +98,7 @@ export class QueryScheduler {
   /**
    * Runs work as soon as its account may start another query.
    * @param work is told whether other queries are running or waiting
-   * @throws ApiError 429 if too many queries of the account are waiting
+   * @throws ApiError 429 if too many queries of the account are waiting, or the signal aborts while this one waits
    */
   async run<T>(
     { account: id, kind, signal, flow = new RowFlow() }: Work,

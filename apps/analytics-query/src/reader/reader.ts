@@ -30,7 +30,6 @@ export interface QueryDeadline {
   isBusy?: boolean;
 }
 
-/** Values as the Cube API writes them: integers and numerics as strings, times as local wall time. */
 const { builtins } = pg.types;
 const asIs = (text: string): string => text;
 /** `2026-01-31 10:00:00.5` -> `2026-01-31T10:00:00.500` */
@@ -39,6 +38,7 @@ export const cubeTime = (text: string): string => {
   const [clock, fraction = ''] = time.split('.');
   return `${date}T${clock}.${fraction.slice(0, 3).padEnd(3, '0')}`;
 };
+/** Values as the Cube API writes them: 64-bit integers and numerics as strings, times as local wall time. */
 const PARSERS: Record<number, (text: string) => unknown> = {
   [builtins.TIMESTAMP]: cubeTime,
   [builtins.INT8]: asIs,
@@ -50,7 +50,7 @@ const types = { getTypeParser: (oid: number) => PARSERS[oid] ?? asIs } as unknow
 /** Timeout of connecting, and of the statement that opens a transaction, which should both be quick. */
 const CONNECT_TIMEOUT_MS = 2_000;
 /**
- * The first query on a new connection takes three times as long as a small one, so connections are kept while a user
+ * A small query takes three times as long if it is the first on its connection, so connections are kept while a user
  * looks at a dashboard.
  */
 const IDLE_MS = 5 * 60_000;
@@ -60,8 +60,8 @@ const QUERY_CANCELED = '57014';
 /** Error codes that an invalid query causes: data exceptions, and operators that do not fit their operands. */
 const INVALID_QUERY_CODES = /^(22|42883|42804|42725)/;
 /**
- * The account of the row that shows whether the account setting reaches the rows (`set local` may not reach other
- * nodes).
+ * The account of a row that the reader sees only if its account setting reaches the rows. On a distributed database,
+ * `set local` may not reach the other nodes.
  */
 const PROBE_ACCOUNT = 'reader-probe';
 const PROBE = `select account_id, to_regclass('pg_catalog.pg_dist_partition') is null from reader_probe`;
@@ -98,8 +98,8 @@ export class Reader implements OnModuleInit, OnApplicationShutdown {
     health: HealthService,
   ) {
     health.require(() => {
-      // While not ready it gets no traffic that would check again, and the first check may have failed, so the health
-      // probe checks until it succeeds; the next probe sees the result.
+      // Each health probe starts a check until one has succeeded, and the next probe sees its result: the first check
+      // may have failed, and a process that is not ready gets no queries that would check again.
       this.ensureVerified().catch(() => undefined);
       return !this.isBlind;
     });
@@ -118,7 +118,7 @@ export class Reader implements OnModuleInit, OnApplicationShutdown {
     this.pool.on('error', (err) => this.logger.warn({ err }, 'lost a reader connection'));
   }
 
-  /** Checks early so that the log shows it; not awaited, because the database may be down. */
+  /** Checks early, so that the log shows a wrong setup at startup; not awaited, because the database may be down. */
   onModuleInit() {
     this.ensureVerified().catch(() => undefined);
   }
@@ -281,10 +281,10 @@ function settingsFor(statements: Statement[], isBusy: boolean): string[] {
           'seq_page_cost = 0.1',
           'random_page_cost = 0.11',
           reads('distinct')
-            ? // 100,000 distinct values take 10 MB, and a hash gets twice this much before it spills. Parallel workers
-              // would pass nearly every row on, which takes longer than counting it.
+            ? // 100,000 distinct values take 10 MB, and a hash may use twice `work_mem` before it spills. Parallel
+              // workers would pass nearly every row on, which takes longer than counting it.
               "work_mem = '16MB'"
-            : // Workers pass on only groups: they are worth their start from about 80,000 rows on.
+            : // Parallel workers pass on only groups, so starting them pays off from about 80,000 rows on.
               'parallel_tuple_cost = 0.01',
         ]
       : // Random pages of the covering index cost little: no reason to read whole partitions.
@@ -294,8 +294,8 @@ function settingsFor(statements: Statement[], isBusy: boolean): string[] {
 }
 
 /**
- * Returns one message. Settings that end with the transaction also work through a connection pooler, and a distributed
- * database passes `set local` on to its nodes.
+ * Returns the commands that open a transaction, as one message. Settings that end with the transaction also work
+ * through a connection pooler, and Citus passes `set local` on to its nodes if the role is configured for it.
  */
 function beginAs(account: string, timeoutMs: number, settings: string[]): string {
   // Checked because it becomes part of the SQL: only the simple protocol takes several commands at once.

@@ -7,7 +7,10 @@ const MAX_ACCOUNTS = 1_000;
 /** An account with more dirty hours reads raw rows until they have been recomputed. */
 const MAX_DIRTY = 1_000;
 
-/** Runs in the same snapshot as the queries that depend on it. */
+/**
+ * Returns the statement that reads the watermark. To check a cached watermark, it runs in the same snapshot as the
+ * queries that depend on it.
+ */
 export const watermarkOf = (account: string): Statement => ({
   // Distinct, because one hour alone may have this many marks, and must not hide the others.
   text: `select extract(epoch from closed_to)::bigint, array_to_string(array(

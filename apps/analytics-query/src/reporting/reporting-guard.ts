@@ -9,8 +9,8 @@ const INTERVAL_MS = 5_000;
 const LIMIT_MS = REPORTING.statementTimeoutMs + INTERVAL_MS;
 
 /**
- * Ends sessions of reporting roles that do what Postgres cannot forbid them: transactions past the time limit, which a
- * role can lift for itself, advisory locks, which could block ingest, and connections to other databases.
+ * Ends sessions of reporting roles that do what Postgres cannot forbid: exceed the time limit (a role can lift its
+ * own), hold advisory locks (which could block ingest), or connect to another database.
  */
 @Injectable()
 export class ReportingGuard {

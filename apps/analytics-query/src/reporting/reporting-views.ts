@@ -13,8 +13,9 @@ const measureSql = ({ aggType, distinct, filter, ungrouped }: Measure): string =
 };
 
 /**
- * Returns a view with one row for each row of an ungrouped query, for the account of the session's role. The security
- * barrier keeps a user's conditions from being evaluated on rows of other accounts, where an error could reveal data.
+ * Returns the SQL that creates a view with one row for each row of an ungrouped query, for the account of the session's
+ * role. The security barrier keeps a user's conditions from being evaluated on rows of other accounts, where an error
+ * could reveal data.
  */
 export function reportingView(cube: Cube): string {
   const { dimensions, measures } = cube;

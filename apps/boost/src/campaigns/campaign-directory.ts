@@ -10,7 +10,7 @@ import type { Campaign } from './campaign.js';
 /** Shorter than the database's own timeouts, so that callers do not wait for a hanging database. */
 const LOAD_TIMEOUT_MS = 2_000;
 
-/** Caches campaigns in this process, so that clicks and pixels need the database only for campaigns it has not seen. */
+/** Caches campaigns in this process, so that requests need the database only for campaigns that it has not seen. */
 @Injectable()
 export class CampaignDirectory implements OnApplicationShutdown {
   private readonly cache: RefreshingCache<Campaign>;
@@ -34,7 +34,7 @@ export class CampaignDirectory implements OnApplicationShutdown {
     return campaign;
   }
 
-  /** Returns a campaign of any account if it is cached. */
+  /** Returns a campaign of any account if it is cached and fresh. */
   peek(id: string): Campaign | undefined {
     return this.cache.peek(id);
   }
@@ -44,7 +44,7 @@ export class CampaignDirectory implements OnApplicationShutdown {
     return isCallerId(id) ? this.cache.get(id) : undefined;
   }
 
-  /** Drops a campaign that this process has just written from the cache. */
+  /** Drops from the cache a campaign that this process has just written. */
   invalidate(id: string): void {
     this.cache.invalidate(id);
   }

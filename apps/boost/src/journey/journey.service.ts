@@ -110,7 +110,7 @@ export class JourneyService {
    * so its reports are classified like pixel loads, its views share the limit of pixels, and it cannot send the value
    * of a conversion. A conversion with an `externalId` counts once per account, separately for servers and public keys.
    *
-   * @returns the journey it was recorded for, once the event is durable
+   * @returns the journey of the report, once the event is durable; at once if tracking is disabled
    * @throws ApiError VALIDATION_FAILED, CAMPAIGN_NOT_FOUND, PERK_IS_NOT_IN_CAMPAIGN
    */
   async track(caller: Caller, campaignId: string, request: FastifyRequest, body: TrackDto): Promise<string> {
@@ -128,8 +128,8 @@ export class JourneyService {
     const externalId = type === 'conversion' ? (body.externalId ?? undefined) : undefined;
     const common = {
       v: TRACKING_EVENT_VERSION,
-      // Repeated reports have the same id, so analytics and the feed store the conversion under one id, whichever
-      // report they read first.
+      // Repeated reports of an external id have the same event id, so analytics and the feed store the conversion under
+      // one id, whichever report they read first.
       id:
         externalId === undefined
           ? newEventId()

@@ -15,8 +15,8 @@ export class PixelUrlsService {
   ) {}
 
   /**
-   * Returns the URLs of both pixels with the given journey, attributes and `disableTracking`, leaving out values that a
-   * pixel would ignore. Records nothing.
+   * Returns the URLs of both pixels with the given journey, attributes and `disableTracking`. Leaves out an invalid
+   * journey and invalid attributes, which a pixel would ignore. Records nothing.
    * @throws ApiError VALIDATION_FAILED, CAMPAIGN_NOT_FOUND
    */
   async make(caller: Caller, campaignId: string, query: Query): Promise<PixelUrlsResource> {

@@ -26,8 +26,8 @@ export class PixelsService {
   }
 
   /**
-   * Records a view unless this second's view is already counted, the campaign is unknown or tracking is disabled. Never
-   * fails, and resolves well within a second, so that the image is always sent.
+   * Records a view unless this second's view is already counted, the campaign is unknown or cannot be read, tracking is
+   * disabled, or the method is HEAD. Never fails, and resolves well within a second, so that the image is always sent.
    */
   record(type: CampaignViewEvent['type'], campaignId: string, request: FastifyRequest): Promise<void> {
     if (request.method === 'HEAD' || isTrackingDisabled((request.query as Query).disableTracking))

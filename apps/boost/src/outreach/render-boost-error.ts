@@ -4,11 +4,11 @@ import { PIXEL, PIXEL_HEADERS, PIXEL_PATH } from './pixel-image.js';
 const CLICK_PATH = /^\/(?:outreach\/)?click(?:\?|$)/;
 
 /**
- * Renders errors: a pixel stays an image, because it is embedded in a message; a browser gets a page for a dead link;
- * everything else is problem details.
+ * Renders errors: a pixel stays an image, because it is embedded in a message; a browser that follows a link gets a
+ * page; everything else is problem details.
  */
 export const renderBoostError: ErrorRenderer = (error, requestId, requested) => {
-  // Neither case comes from a message or a link.
+  // Input that is not a valid request, or has the wrong method, does not come from a message or a link.
   if (!requested || error.code === 'METHOD_NOT_ALLOWED') return renderProblem(error, requestId);
   const { address, accept } = requested;
   if (PIXEL_PATH.test(address))

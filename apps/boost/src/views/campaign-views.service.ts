@@ -56,7 +56,7 @@ export class CampaignViewsService {
         ...view,
         id: keyedEventId(this.env.PIXEL_HASH_KEY, `${campaign.id}\n${network}\n${second}`),
         account: campaign.owner,
-        // Id and time are the event's primary key, so this is the start of the second, not the moment.
+        // The time is part of the event's primary key, so this is the start of the second, not the moment.
         at: second * 1_000,
         campaign: campaign.id,
         traffic: classifyTraffic(headers),

@@ -1,16 +1,19 @@
-/** Maximum number of keys remembered per second. Repeated views of other keys are tracked, but still count once. */
+/** Maximum number of keys remembered per second. Repeated views of keys beyond it are tracked, but still count once. */
 const MAX_REMEMBERED = 100_000;
 
 /**
- * Tracks a view at most once per second in this process, so that floods of views do not reach the broker. If several
- * processes track the same view, their events have the same id and count once.
+ * Tracks at most one view per second and key in this process, so that floods of views do not reach the broker. If
+ * several processes track the same view, their events have the same id and count once.
  */
 export class ViewLimiter {
   private second = 0;
   private current = new Map<string, Promise<void>>();
   private previous = new Map<string, Promise<void>>();
 
-  /** Runs `track` for the first call per second and key; other calls get the same promise. */
+  /**
+   * Runs `track` for the first call per second and key; other calls get the same promise. Calls that are not remembered
+   * all run it: those of further keys, and those of a second before the previous one.
+   */
   once(second: number, key: string, track: () => Promise<void>): Promise<void> {
     this.advanceTo(second);
     const seen =

@@ -67,7 +67,10 @@ export function readFilters(query: ListQuery): AuditFilters {
   };
 }
 
-/** @param reader the account whose entries may be read; null for an operator, who reads all */
+/**
+ * @param reader the account whose entries may be read, except those of the role ADMIN; null for an operator, who reads
+ *   all
+ */
 export function conditionsOf(
   { account, outcome, person, object, kind, from, to }: AuditFilters,
   reader: string | null,

@@ -9,7 +9,7 @@ import type { Session } from '../sessions/session.js';
 import type { DataOfPersonDto } from './person.dto.js';
 import { ROWS_OF_PERSON } from './rows-of-person.js';
 
-/** Every cube with `journey_id`. An operator who erases a person does not see events of other cubes. */
+/** Every cube with `journey_id`. The counts leave out events of other cubes, even if an erasure changes them. */
 export const CUBES_OF_PERSONS = [
   'perk_clicks',
   'teaser_views',
@@ -41,7 +41,7 @@ export class PersonsService {
     if (reply.error) throw new ApiError(reply.error);
     const perkway = this.clients.withKey(this.keys.keyOf(source)!);
     try {
-      // A journey is in every cube, a customer is the reference of links.
+      // Any of the cubes may have the journey. A customer is counted as the reference of links, not in attributes.
       const [cubes, member, value] =
         'journey' in person
           ? ([CUBES_OF_PERSONS, 'journey_id', person.journey] as const)

@@ -39,8 +39,9 @@ export class FleetClients {
 }
 
 /**
- * Awaits a host's response for the console itself.
- * @throws ApiError SESSION_ENDED if the key is no longer valid, NOT_FOUND, or DEPENDENCY_UNAVAILABLE for anything else
+ * Awaits a host's response to a call that the console makes by itself, so its errors become the console's own.
+ * @throws ApiError SESSION_ENDED if the key is no longer valid, NOT_FOUND, or DEPENDENCY_UNAVAILABLE for any other
+ * PerkwayError; other errors are thrown as they are
  */
 export async function responseOf<HttpResponse>(
   host: Host,

@@ -7,15 +7,15 @@ import type { LinkJobRow } from './link-jobs.service.js';
 type Limit = AnswerOf<Documents['gift']['getLimit']>;
 type Usage = AnswerOf<Documents['gift']['getLimitUsage']>;
 
-/** The reference of most links. The other references are decided while the job runs. */
+/** The reference with the most links. For the other references, limits are checked only while the job runs. */
 const MAX_LINKS_PER_REFERENCE = `
   select reference, count(*)::integer as links from link_job_rows
   where job_id = $1 and reference is not null group by reference order by links desc limit 1`;
 
 /**
  * Checks that the whole job fits into each limit of the account at this moment. Nothing is reserved: the gift-card
- * service decides the limits again for each link.
- * @throws ApiError LIMIT_REACHED, DEPENDENCY_UNAVAILABLE
+ * service checks the limits again for each link.
+ * @throws ApiError LIMIT_REACHED, SESSION_ENDED, DEPENDENCY_UNAVAILABLE; NOT_FOUND if a limit was just deleted
  */
 export async function requireRoom(dataSource: DataSource, perkway: Perkway, job: LinkJobRow): Promise<void> {
   const limits = await responseOf('gift', allOf(perkway.gift.listLimits()));
@@ -61,7 +61,7 @@ async function countedLinks(
       ]);
       return most && { value: most.reference, links: most.links };
     }
-    // A job has a key of its own, for which nothing is counted yet.
+    // A job gets a new key, for which nothing is counted yet. Its own id stands in for the key: no key has that id.
     case 'key_id':
       return { value: id, links: total };
     default:

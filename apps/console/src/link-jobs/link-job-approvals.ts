@@ -11,6 +11,7 @@ import type { LinkJobDto } from './link-job.dto.js';
 import { LinkJobRunner } from './link-job-runner.js';
 import { LinkJobsService, refusedDecision, summaryOf, type LinkJobRow } from './link-jobs.service.js';
 
+/** Interval between checks for jobs whose approval has lapsed. */
 const LAPSE_MS = 10_000;
 
 /** Decides only while the job waits, so that only the first of several decisions counts. */
@@ -45,7 +46,7 @@ export class LinkJobApprovals {
     private readonly clock: Clock,
     loops: Loops,
   ) {
-    const task = 'end jobs that wait for an approval';
+    const task = 'end link jobs whose approval has lapsed';
     loops.add({ task, everyMs: LAPSE_MS, run: () => this.lapse() });
   }
 

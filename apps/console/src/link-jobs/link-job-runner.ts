@@ -9,7 +9,10 @@ const POLL_MS = 1_000;
 /** Rows per batch. Between two batches of a job, other jobs get theirs. */
 const ROWS_PER_BATCH = 100;
 
-/** A batch takes less than the lease; another replica takes over the job of a dead one when the lease ends. */
+/**
+ * When the lease ends, any replica takes over the job, for example from a dead one. A batch can outlast its lease
+ * if the gift-card service is slow.
+ */
 const TAKE = `
   update link_jobs set leased_until = now() + interval '60 seconds', turn_at = now() where id = (
     select id from link_jobs where state = 'running' and leased_until <= now()

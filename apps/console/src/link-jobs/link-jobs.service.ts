@@ -42,7 +42,7 @@ const DEFAULT_DAYS = 90;
 const APPROVAL_DAYS = 7;
 const DAY_S = 24 * 60 * 60;
 const CSV_ROWS = 200;
-/** The most ids of COUNT_LINK_STATES and LIST_LINK_STATES. */
+/** Maximum number of ids in a request of COUNT_LINK_STATES or LIST_LINK_STATES. */
 const IDS_PER_RPC = 1_000;
 /** Rows per call. The page repeats the call for the next rows. */
 const CANCELLED_PER_CALL = 500;
@@ -52,7 +52,7 @@ const BATCH_POLL_MS = 250;
 const DECIMALS = 4;
 /** The names of the states of a link in a CSV, as in the console; a cancelled link is EXPIRED. */
 const STATES = { RESERVED: 'waiting', REVEALED: 'opened', EXPIRED: 'expired' };
-/** Attempts per link of a CSV, so that a rate limit or a replaced replica does not cut the file short. */
+/** Attempts per link of a CSV or a cancellation, so that a rate limit or a replaced replica does not cut it short. */
 const CSV_ATTEMPTS = 4;
 
 export interface LinkJobRow {
@@ -82,13 +82,13 @@ const COLUMNS = `
     select row, refused from link_job_rows r where r.job_id = j.id and r.refused is not null order by row limit 100
   ) f) as failed`;
 
-/** Says why this session may not decide on the job; undefined if it may, while the job waits. */
+/** Returns why this session may not decide on the job while it waits; undefined if it may. */
 export function refusedDecision({ email }: Session, { creator_email }: LinkJobRow) {
   if (email === null) return 'APPROVAL_BY_KEY';
   return email === creator_email ? 'APPROVAL_OWN_JOB' : undefined;
 }
 
-/** Whether the account lets a job of this size run without an approval. */
+/** Whether a job of this size exceeds what the account lets run without an approval. */
 function needsApproval(approvals: Approvals | null, { denomination, currency }: LinkRequest, total: number) {
   const { links, amount } = approvals ?? {};
   const highest = amount?.find((each) => each.currency === currency)?.amount;
@@ -341,8 +341,9 @@ export class LinkJobsService {
   }
 
   /**
-   * Cancels the links of the next rows that nobody has opened, and stops the job if it still runs. Repeating it changes
-   * nothing.
+   * Stops the job if it still runs, and cancels the links of its next rows, except those that were opened. Repeating it
+   * changes nothing.
+   * @param after the row after which to begin
    * @throws JOB_NOT_FOUND
    */
   async cancel(session: Session, id: string, after: number): Promise<CancelledLinksDto> {
@@ -380,7 +381,7 @@ export class LinkJobsService {
   }
 
   /**
-   * Waits for the batch of a stopped job: it stores its links when it ends.
+   * Waits until the running batch of a stopped job has ended, because a batch stores its links at its end.
    * @throws DEPENDENCY_UNAVAILABLE if it takes long; the lease of a dead replica ends within a minute
    */
   private async batchEnds(id: string): Promise<void> {

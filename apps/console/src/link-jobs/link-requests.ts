@@ -24,7 +24,7 @@ export const CONCURRENT_LINKS = 8;
 
 /**
  * Creates the link of a row, or gets it again: a row of a job always has the same idempotency key.
- * @throws ApiError DEPENDENCY_UNAVAILABLE if the outcome is unknown
+ * @throws ApiError DEPENDENCY_UNAVAILABLE if the outcome is unknown, or if a rate limit rejected the request (429)
  */
 export async function makeLink(
   perkway: Perkway,

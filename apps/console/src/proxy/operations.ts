@@ -28,8 +28,8 @@ const CLIENT_HOSTS = {
 } as const satisfies Record<Host, HostName>;
 
 /**
- * The operations that the pages may call, by host and name. Everything else is 404: tokens and URLs of recipients do not
- * belong in the admin's browser, and only customers may cause views and clicks. Operations under `/admin` are for
+ * The operations that the pages may call, by host and name. Everything else is 404: the analytics token does not belong
+ * in the browser, and only customers may cause views and clicks or take coupon codes. Operations under `/admin` are for
  * operators.
  */
 const ALLOWED: { [Name in Host]: (keyof (typeof CLIENT_OPERATIONS)[(typeof CLIENT_HOSTS)[Name]])[] } = {
@@ -149,8 +149,8 @@ export const OPERATIONS: readonly Operation[] = (Object.keys(ALLOWED) as Host[])
 });
 
 /**
- * Returns whether `fetch` sends the path unchanged. With dots, backslashes or a fragment it would send another path, which
- * was not checked against the table.
+ * Returns whether `fetch` sends the path unchanged. With dot segments, backslashes or a fragment it would send another
+ * path, which was not checked against the table.
  */
 const isSentUnchanged = (path: string): boolean => new URL(`http://host${path}`).pathname === path;
 

@@ -48,7 +48,7 @@ export class ProxyService {
     private readonly log: AuditLog,
   ) {}
 
-  /** Makes the call for the session and streams the response back. */
+  /** Makes the call for the session and passes the response on; streams it unless the call is a change. */
   async pass(
     session: Session,
     operation: Operation,

@@ -42,12 +42,12 @@ const BY_DAY = {
 const CLICKS = { clicks: 'count', clicks_people: 'count_people' };
 const MAX_ROWS = 10_000;
 const DAY_MS = 86_400_000;
-/** Measures of the funnel that are steps of the results. */
+/** Measures of the funnel that are also among the `steps` of a report. */
 const JOURNEY_STEPS = ['journeys', 'clickers', 'converters'] as const;
 /** Long enough for a year of a busy campaign. */
 const TIMEOUT_MS = 10 * 60_000;
 
-/** Reads the current figures of a campaign from the query host: totals only, no journeys or attributes. */
+/** Reads the current figures of a campaign: counts and amounts, also by day, perk and source, but no journey ids. */
 @Injectable()
 export class CampaignFigures {
   constructor(private readonly clients: FleetClients) {}
@@ -234,6 +234,6 @@ async function rowsOf(perkway: Perkway, query: Query): Promise<Cells[]> {
   return response.data;
 }
 
-/** Cube returns numbers as strings. */
+/** The query host returns numbers as strings, as Cube does. */
 const number = (value: unknown): number => Number(value ?? 0);
 const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);

@@ -13,14 +13,10 @@ const IsDay = () => applyDecorators(IsISO8601({ strict: true }, MESSAGE), Matche
 
 @ApiSchema({ name: 'ReportRange' })
 export class ReportRangeDto {
-  @ApiProperty({ format: 'date', example: '2026-10-01' })
+  @ApiProperty({ format: 'date', description: 'First day; days are in UTC', example: '2026-10-01' })
   @IsDay()
   from: string;
-  @ApiProperty({
-    format: 'date',
-    description: 'First day, inclusive; days are in UTC',
-    example: '2026-10-31',
-  })
+  @ApiProperty({ format: 'date', description: 'Last day, inclusive', example: '2026-10-31' })
   @IsDay()
   to: string;
 }
@@ -188,7 +184,7 @@ export class FrozenReportDto {
       ['day'],
       { day: '2026-10-01', teaser_views: 40, teaser_views_people: 36 },
     ),
-    description: 'Days without events are omitted, and so are figures that are 0',
+    description: 'Days without events are omitted; a figure that a day lacks is 0',
   })
   by_day: ({ day: string } & Counts<DayFigure>)[];
   @ApiProperty({

@@ -31,7 +31,7 @@ const toDto = ({ position: _, as_of, expires_at, revoked_at, ...row }: Row): Rep
 
 /**
  * Freezes the figures of a campaign for people who are not signed in: anyone with the URL can read the report until it
- * expires.
+ * expires or is revoked.
  */
 @Injectable()
 export class ReportsService {
@@ -46,7 +46,7 @@ export class ReportsService {
     loops.add({ task: 'delete expired reports', everyMs: SWEEP_MS, run: () => this.sweep() });
   }
 
-  /** @throws CAMPAIGN_NOT_FOUND */
+  /** @throws VALIDATION_FAILED, CAMPAIGN_NOT_FOUND */
   async create(session: Session, body: CreateReportDto): Promise<CreatedReportDto> {
     const { campaignId, range, title } = body;
     // `.` and `..` would change the path of the call to Boost.

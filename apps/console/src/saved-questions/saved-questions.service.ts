@@ -33,7 +33,7 @@ const SAVE = `
     set question = excluded.question, saved_by = excluded.saved_by, saved_at = excluded.saved_at
   returning ${COLUMNS}`;
 
-/** Stores questions of Explore by name. Everybody of an account sees, replaces and deletes them. */
+/** Stores questions of Explore by name. Everybody in an account can see, replace and delete them. */
 @Injectable()
 export class SavedQuestionsService {
   constructor(
@@ -105,7 +105,10 @@ export class SavedQuestionsService {
     );
   }
 
-  /** Deletes an account's questions with this value as a condition or a word of the name, because a person is erased. */
+  /**
+   * Deletes the account's questions that have this value in a condition, or as a word in their name, because a person
+   * is erased.
+   */
   async erase(account: string, value: string): Promise<void> {
     const saved = await this.list({ account });
     const asking = saved.filter(({ name, question }) => {

@@ -3,8 +3,8 @@ import { ApiProperty } from '@nestjs/swagger';
 import { IsOptional } from 'class-validator';
 
 /**
- * Makes a member optional; null means omitted. Adds itself to the OpenAPI document. Put it above the other decorators
- * of the member.
+ * Makes a member optional; null means omitted. Adds this to the OpenAPI document. Put it above the validators of the
+ * member.
  */
 export const IsOmittable = () =>
   applyDecorators(ApiProperty({ required: false, nullable: true }), IsOptional());

@@ -10,9 +10,12 @@ const BODY_ERROR = Symbol('bodyError');
 const IS_UNREAD = Symbol('isUnread');
 const STREAMS = Symbol('streams');
 const BODY_BUDGET = Symbol('body memory budget');
-const RELEASE_BUDGET = Symbol('leaveRoom');
-/** Content types that each route takes as a stream, by route pattern. */
-type Server = FastifyInstance & { [STREAMS]?: Map<string, string[]>; [BODY_BUDGET]?: BodyMemoryBudget };
+const RELEASE_BUDGET = Symbol('releaseBudget');
+type Server = FastifyInstance & {
+  /** Content types that each route takes as a stream, by route pattern. */
+  [STREAMS]?: Map<string, string[]>;
+  [BODY_BUDGET]?: BodyMemoryBudget;
+};
 type Deferred = FastifyRequest & {
   [BODY_TEXT]?: string;
   [BODY_ERROR]?: ApiError;
@@ -24,12 +27,12 @@ type Deferred = FastifyRequest & {
 const MEDIA_TYPE = /^\s*[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(?:;|$)/;
 const UNKNOWN_TYPE = 'application/octet-stream';
 
-/** Budgets for bodies above this size: of all together, and per address. */
+/** Budgets for bodies above `SMALL_BODY`: of all together, and per address (an IPv6 /64 counts as one). */
 const BUDGET_BYTES = 16 * 1024 * 1024;
 const BUDGET_PER_ADDRESS = BUDGET_BYTES / 4;
 const SMALL_BODY = 16 * 1024;
 
-/** Maximum nesting of JSON. No body of the API has half as much. */
+/** Maximum number of nested levels of JSON. No valid body of the API has half as many. */
 const MAX_DEPTH = 100;
 
 /**
@@ -47,7 +50,7 @@ export function deferBodyErrors(fastify: FastifyInstance): void {
     done();
   });
   fastify.addHook('onRequest', ({ headers }, _reply, done) => {
-    // Fastify would reject unknown types before any guard; this parser takes them.
+    // Fastify would reject a malformed type before any guard runs. As an unknown type, it goes to `refuseMediaType`.
     if (headers['content-type'] !== undefined && !MEDIA_TYPE.test(headers['content-type']))
       headers['content-type'] = UNKNOWN_TYPE;
     done();
@@ -55,8 +58,8 @@ export function deferBodyErrors(fastify: FastifyInstance): void {
 }
 
 /**
- * Lets one route take JSON that is sent as `text/plain`: the only type with which `navigator.sendBeacon` may send it to
- * another host.
+ * Lets one route take JSON that is sent as `text/plain`. `navigator.sendBeacon` uses this type for a string, and it
+ * needs no CORS preflight.
  *
  * @param route its pattern, such as `/track/:campaignId`
  */
@@ -140,11 +143,11 @@ const NAMED_PROTO = new WeakSet<object>();
 /** Returns whether a part of a body came with a member named `__proto__`, which the guard deletes. */
 export const namedProto = (part: object): boolean => NAMED_PROTO.has(part);
 
-/** Matches `__proto__`, also with escaped underscores. */
-const MAY_NAME_PROTO = /__proto__|\\u005f/i;
+/** Matches `__proto__`, also with escaped characters. */
+const MAY_NAME_PROTO = /__proto__|\\u00/i;
 
 function parse(request: FastifyRequest, text: string): unknown {
-  // Some clients send a content type without a body. Where a body is required, its fields are missing.
+  // Some clients send a content type without a body. Where a body is required, validation reports its missing fields.
   if (text === '') return undefined;
   try {
     const value: unknown = JSON.parse(text);

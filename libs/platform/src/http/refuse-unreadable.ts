@@ -7,8 +7,8 @@ import type { ErrorRenderer } from '../errors/error-renderer.js';
 import { sendError } from '../errors/error.filter.js';
 
 /**
- * Responds in the host's format to input that is not a request: heads over 16 KB, bytes that are not HTTP. It closes
- * the connection, because nothing says where the next request begins.
+ * Responds in the host's format to input that is not a complete request: heads over 16 KB, bytes that are not HTTP,
+ * requests that do not arrive in time. Closes the connection, because nothing says where the next request begins.
  */
 export const refuseUnreadable =
   (render: ErrorRenderer) =>
@@ -39,7 +39,7 @@ export const refuseUnreadable =
     socket.destroySoon();
   };
 
-/** HTTP/1.1 requires a 400 without a Host header (RFC 9112, 3.2). */
+/** Rejects HTTP/1.1 requests without a Host header, for which RFC 9112, 3.2 requires a 400. */
 export function refuseHostless(fastify: FastifyInstance, render: ErrorRenderer): void {
   fastify.addHook('onRequest', (request, reply, done) => {
     if (request.raw.httpVersion !== '1.1' || request.headers.host !== undefined) return done();

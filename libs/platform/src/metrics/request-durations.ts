@@ -22,7 +22,7 @@ export class RequestDurations {
   private readonly counts = new Map<string, Map<string, Map<number, Counts>>>();
 
   constructor(registry: Registry) {
-    // A registry only uses a metric's name and `get`.
+    // Registering and scraping only use a metric's name and `get`.
     registry.registerMetric(this as unknown as Histogram);
   }
 

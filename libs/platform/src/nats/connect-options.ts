@@ -6,8 +6,8 @@ import type { PlatformEnv } from '../config/load-env.js';
 export type NatsEnv = Pick<PlatformEnv, 'NATS_URL' | 'NATS_PASSWORD' | 'NATS_CREDS_FILE' | 'NATS_CA_FILE'>;
 
 /**
- * A rejection that only a person can fix, so an app that starts with it should exit. The message is one sentence
- * without secrets.
+ * A failure to connect that only a person can fix: an app that gets it while it starts should exit. The message is one
+ * sentence without secrets.
  */
 export class NatsError extends Error {}
 
@@ -22,7 +22,8 @@ function read(file: string, variable: string): Buffer {
 }
 
 /**
- * Returns how an app connects: as the user in `NATS_URL` or, with `NATS_PASSWORD`, as the user with the app's name.
+ * Returns how an app connects: as the user in `NATS_URL` or, if that names none, with `NATS_PASSWORD` as the user with
+ * the app's name. If both are set, `NATS_PASSWORD` replaces the password in the URL.
  * Once connected, a client reconnects forever, and reads the files again each time.
  * @throws NatsError if a file cannot be read
  */

@@ -43,7 +43,7 @@ export class NatsService implements OnModuleInit, OnApplicationShutdown {
     return this.client;
   }
 
-  /** Resolves once connected; never if the app closes before. */
+  /** Resolves once connected; never if the app closes first. */
   connected(): Promise<NatsConnection> {
     if (this.connection) return Promise.resolve(this.connection);
     return new Promise((resolve) => this.waiting.push(resolve));
@@ -54,8 +54,8 @@ export class NatsService implements OnModuleInit, OnApplicationShutdown {
   }
 
   /**
-   * Registers work for after the last response and before the connection closes, such as publishing pending events.
-   * Must have a timeout.
+   * Registers work to do after the last response and before the connection closes, such as publishing pending events.
+   * The work must have a timeout.
    */
   beforeClose(work: () => Promise<void>) {
     this.lastWork.push(work);

@@ -45,7 +45,7 @@ export class RpcClient implements OnApplicationShutdown {
 
   /**
    * @param contract one of `RPC_CONTRACTS` of the domain library
-   * @param timeoutMs per message; a message without a reply is sent once more
+   * @param timeoutMs per attempt; a message is sent once more if there is no reply or the owner lacks a dependency
    * @throws ApiError DEPENDENCY_UNAVAILABLE if the owner is unavailable, INTERNAL_ERROR if it fails to handle the
    * request; both have a cause
    */

@@ -16,21 +16,24 @@ export interface Call {
     | 'pool'
     | 'cards';
   id: string;
-  /** Names the file and the resource in problems. */
+  /** Names the file, and except for cards the resource, in problems. */
   what: string;
   method: 'PUT' | 'POST';
   path: string;
   contentType: string;
   body: string;
   timeoutMs: number;
-  /** Where a dry run reads the current state. */
+  /**
+   * Where the current state is read: by a dry run, and before each PUT. `key` replaces the ADMIN key; `count` is the
+   * number of codes or cards in the file.
+   */
   look: { path: string; key?: string; count?: number };
 }
 /** Independent calls. A stage begins when the one before has ended. */
 export type Stage = Call[];
 
 const CALL_TIMEOUT_MS = 15_000;
-/** Loading cards takes long: it streams a file and encrypts each card. */
+/** Loading cards takes long: the host reads the file as a stream and encrypts each card. */
 const LOAD_TIMEOUT_MS = 30 * 60_000;
 const NAMES: Record<Call['kind'], string> = {
   account: 'account',

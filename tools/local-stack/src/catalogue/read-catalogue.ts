@@ -30,8 +30,8 @@ const PICTURES: Record<string, string> = {
 
 /**
  * Reads a directory (see examples/demo/README.md for its layout) without checking references. Missing files and folders
- * count as empty.
- * @throws CatalogueError if a file cannot be read, or the whole directory is empty
+ * of the layout count as empty, but pictures and card files that an entry names must exist.
+ * @throws CatalogueError if a file cannot be read or parsed, or the directory has nothing to apply
  */
 export function readCatalogue(directory: string): Catalogue {
   const bytes = (file: string): Buffer => {

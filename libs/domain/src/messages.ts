@@ -348,9 +348,9 @@ export interface RewardLinkView {
   expires_at: number;
   /** Absent if RESERVED: recipients quote its first 8 characters to the sender. It is no credential. */
   id?: string;
-  /** Present only if the sender has cancelled the link, which is EXPIRED then. */
+  /** Present only if the link was cancelled before it was revealed, by its sender or by a withdrawal of its card. */
   cancelled?: true;
-  /** Present only if the issuer has recalled the card of the cancelled link. */
+  /** Present only if the card of the cancelled link is withdrawn, for example recalled by its issuer. */
   withdrawn?: true;
   /** Present only if another link was made in place of this one, which is EXPIRED or REVEALED. */
   replaced?: true;

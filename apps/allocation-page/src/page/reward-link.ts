@@ -8,9 +8,9 @@ export interface RewardLink {
   expires_at: number;
   /** The id under which its sender knows the link; not if RESERVED. */
   id?: string;
-  /** The link was cancelled, or its card withdrawn, before it was revealed. */
+  /** The link was cancelled before it was revealed, by its sender or by a withdrawal of its card. */
   cancelled?: true;
-  /** The link was cancelled because its card was withdrawn, for example recalled by its issuer. */
+  /** The card of the cancelled link is withdrawn, for example recalled by its issuer. */
   withdrawn?: true;
   /** Another link was made in place of this one. */
   replaced?: true;

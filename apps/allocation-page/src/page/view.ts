@@ -90,7 +90,7 @@ function showAnchor(name: string, url: string | null | undefined): boolean {
   return isSite;
 }
 
-/** Sets the brand color of an element, and white or black for text on it. Without a valid color, restores the page's own. */
+/** Sets an element's brand color, and white or black for text on it. Without a valid color, restores the page's own. */
 function colorize(element: HTMLElement, color: string | null | undefined): void {
   if (isColor(color)) {
     element.style.setProperty('--brand', color);

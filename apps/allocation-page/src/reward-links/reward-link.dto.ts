@@ -85,13 +85,13 @@ export class RewardLink implements RewardLinkView {
   @ApiPropertyOptional({
     enum: [true],
     description:
-      'Only if the link was cancelled, or its card withdrawn, before it was revealed; `state` is `EXPIRED`',
+      'Only if the link was cancelled before it was revealed, by its sender or by a withdrawal of its card; `state` is `EXPIRED`',
   })
   cancelled?: true;
   @ApiPropertyOptional({
     enum: [true],
     description:
-      'Only if the link was cancelled because its card was withdrawn, for example recalled by its issuer',
+      'Only if the link was cancelled and its card is withdrawn, for example recalled by its issuer',
   })
   withdrawn?: true;
   @ApiPropertyOptional({

@@ -47,7 +47,7 @@ export const de: Texts = {
     how: 'So lösen Sie die Karte ein',
     ofIssuer: 'Hinweise des Anbieters',
     inStore:
-      'Im Geschäft: Vergrößern Sie den Code oben und zeigen Sie ihn an der Kasse vor. Nennen Sie die PIN, falls danach gefragt wird.',
+      'Im Geschäft: Zeigen Sie den Code oben möglichst groß an der Kasse vor. Nennen Sie die PIN, falls danach gefragt wird.',
     howShop:
       'Online: Gehen Sie zu {shop} und geben Sie dort den Kartencode ein und, falls danach gefragt wird, auch die PIN.',
     askWhere:

@@ -46,7 +46,7 @@ export const en: Texts = {
     how: 'How to use it',
     ofIssuer: 'From the issuer',
     inStore:
-      'In a store: enlarge the code above and show it at the checkout. Give the PIN if you are asked for one.',
+      'In a store: show the code above at the checkout, as large as possible. Give the PIN if you are asked for one.',
     howShop: 'Online: go to {shop} and enter the card code, and the PIN if you are asked for one.',
     askWhere: 'The message with your link says who sent it. Ask them where you can use this card.',
     askWhereBrand: 'Ask {brand} where you can use this card.',

@@ -45,7 +45,8 @@ export const es: Texts = {
     close: 'Cerrar',
     how: 'Cómo usarla',
     ofIssuer: 'Indicaciones del emisor',
-    inStore: 'En la tienda: amplíe el código de arriba y muéstrelo en la caja. Dé el PIN si se lo piden.',
+    inStore:
+      'En la tienda: muestre el código de arriba en la caja, lo más grande posible. Dé el PIN si se lo piden.',
     howShop: 'En línea: vaya a {shop} e introduzca allí el código de la tarjeta, y el PIN si se lo piden.',
     askWhere:
       'El mensaje con el enlace indica quién se lo envió. Pregunte a esa persona dónde puede usar esta tarjeta.',

@@ -47,7 +47,7 @@ export const fr: Texts = {
     how: 'Comment l’utiliser',
     ofIssuer: 'Indications de l’émetteur',
     inStore:
-      'En magasin\u00a0: agrandissez le code ci-dessus et présentez-le à la caisse. Donnez le code PIN s’il vous est demandé.',
+      'En magasin\u00a0: présentez le code ci-dessus à la caisse, aussi grand que possible. Donnez le code PIN s’il vous est demandé.',
     howShop:
       'En ligne\u00a0: allez sur {shop} et saisissez-y le code de la carte, ainsi que le code PIN s’il est demandé.',
     askWhere:

@@ -48,7 +48,7 @@ export interface Texts {
     how: string;
     /** Heads the instructions of the product. */
     ofIssuer: string;
-    /** Shown if the code is drawn for a checkout scanner, and is not a web address. */
+    /** Shown if the product's codes are for a checkout scanner, and the code is not a web address. */
     inStore: string;
     /** Shown if the product has a shop to go to, and the code is not a web address. */
     howShop: string;

@@ -171,7 +171,7 @@ describe('the product of the card', () => {
     const how = (page: Page) => page.locator('[data-how]').filter({ visible: true }).allInnerTexts();
     expect(await how(await revealed(null))).toEqual([expect.stringMatching(`^How to use it\\s+${ask}$`)]);
     const show =
-      'In a store: enlarge the code above and show it at the checkout. Give the PIN if you are asked for one.';
+      'In a store: show the code above at the checkout, as large as possible. Give the PIN if you are asked for one.';
     const enter = `Online: go to ${new URL(PRODUCT.redeem_url).hostname} and enter the card code, and the PIN if you are asked for one.`;
     expect(await how(await revealed({ instructions: null as never }))).toEqual([
       expect.stringMatching(`^How to use it\\s+${show}\\s+${enter}$`),

@@ -15,7 +15,7 @@ export interface Rollup {
   eventTypes: readonly string[];
   /** SQL of the dimensions that rollup rows still have, by member name. */
   dimensions: Record<string, string>;
-  /** SQL of the values to sum, by name of the measure. A key `cube.measure` replaces the measure's SQL for that cube. */
+  /** SQL of the values to sum, by name of the measure. A key `cube.measure` replaces the measure's SQL for one cube. */
   measures: Record<string, string>;
   /** Columns after account, type and time: name, and SQL over the event rows of one rollup row. */
   columns: Record<string, string>;

@@ -41,7 +41,7 @@ function canServe(
   return (
     measures.every(hasMeasure) &&
     dimensions.every((name) => rollup.dimensions[name] !== undefined) &&
-    // A rollup with `from` counts an event once per key, so the query must break down by its key.
+    // A rollup with `from` counts an event once per key, so the query must group or filter by its key.
     rollup.key.every((name) => rollup.from === undefined || dimensions.includes(name)) &&
     granularities.every((granularity) => fits(granularity, timezone, rollup.grain))
   );

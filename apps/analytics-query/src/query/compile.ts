@@ -65,8 +65,8 @@ export const membersOf = (query: NormalizedQuery): string[] => [
 
 /**
  * Compiles a normalized query into one SQL statement over the rows of one account. Pure: no clock, no database. The
- * text consists only of constants of the model, parameter placeholders, and validated values: names of time zones and
- * granularities, limit and offset.
+ * text consists only of constants of the model, parameter placeholders, and validated values: names of members,
+ * attributes, time zones and granularities, limit and offset.
  */
 export function compile(
   query: NormalizedQuery,

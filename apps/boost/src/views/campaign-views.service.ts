@@ -36,7 +36,7 @@ type View = Pick<CampaignViewEvent, 'type' | 'journey' | 'channel' | 'perk'>;
 
 /**
  * Records views that anybody can send: pixel loads, and `/track` with a JOURNEY key. Counts at most one view, teaser or
- * reward, per second, campaign and source network (specification section 8).
+ * reward, per second, campaign and source address; an IPv6 /64 counts as one (specification section 8).
  */
 @Injectable()
 export class CampaignViewsService {

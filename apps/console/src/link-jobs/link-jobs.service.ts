@@ -381,7 +381,7 @@ export class LinkJobsService {
   }
 
   /**
-   * Waits until the running batch of a stopped job has ended, because a batch stores its links at its end.
+   * Waits until the lease of a stopped job has ended. Normally, its running batch has then stored its links.
    * @throws DEPENDENCY_UNAVAILABLE if it takes long; the lease of a dead replica ends within a minute
    */
   private async batchEnds(id: string): Promise<void> {

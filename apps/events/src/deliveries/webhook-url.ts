@@ -32,8 +32,8 @@ export function parseWebhookUrl(text: string, policy: NetworkPolicy): URL {
 }
 
 /**
- * Checks a URL when it is stored. An https URL whose name does not resolve yet is accepted, unless only a private network
- * resolves such names: every connection checks the addresses again.
+ * Checks a URL when it is stored. An https URL whose name does not resolve yet is accepted, unless only a private
+ * network resolves such names: every connection checks the addresses again.
  *
  * @throws ForbiddenUrlError
  */
@@ -48,8 +48,8 @@ export async function checkWebhookUrl(text: string, policy: NetworkPolicy, resol
 }
 
 /**
- * Checks the addresses of a webhook's host. Each must be permitted. For http, there must be at least one, and the operator
- * must allow the network of each.
+ * Checks the addresses of a webhook's host. Each must be permitted. For http, there must be at least one, and the
+ * operator must allow the network of each.
  *
  * @throws ForbiddenUrlError
  */

@@ -4,8 +4,8 @@ import { RpcHandler, SharedQueries } from '@perkway/platform';
 import { DataSource } from 'typeorm';
 
 /**
- * Selects the perks whose codes run low, those that run out first on top. $1 is the start of the period over which the rate
- * of use is measured.
+ * Selects the perks whose codes run low, those that run out first on top. $1 is the start of the period over which the
+ * rate of use is measured.
  */
 const LOW = `
   with rates as (

@@ -174,8 +174,8 @@ export class KeysService {
   /**
    * Replaces a key by one of which only the hash is known. Idempotent.
    *
-   * @param wanted `makerKeyId` is the id of the key that sent the request; `isSession` if it is that of a console session, which rotates
-   * keys of its own account
+   * @param wanted `makerKeyId` is the id of the key that sent the request; `isSession` if it is that of a console
+   * session, which rotates keys of its own account
    * @throws FORBIDDEN if the session may not make a key of this role, or one that lives so long
    * @throws KEY_NOT_FOUND, KEY_ROTATED, KEY_EXPIRED
    */

@@ -49,8 +49,8 @@ export class PeopleService {
   /**
    * @param makerKeyId the id of the key that sent the request
    * @throws ApiError VALIDATION_FAILED for an invalid address, ACCOUNT_NOT_FOUND
-   * @throws ApiError KEY_EXPIRES if an expiring key would give a person new access to its own account, or the role ADMIN
-   * in any account
+   * @throws ApiError KEY_EXPIRES if an expiring key would give a person new access to its own account, or the role
+   * ADMIN in any account
    */
   async put(account: string, email: string, role: PersonRole, makerKeyId: string): Promise<PersonResource> {
     if (!isEmail(email)) throw invalidField('email', 'must be an e-mail address');

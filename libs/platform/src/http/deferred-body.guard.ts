@@ -143,7 +143,7 @@ const NAMED_PROTO = new WeakSet<object>();
 /** Returns whether a part of a body came with a member named `__proto__`, which the guard deletes. */
 export const namedProto = (part: object): boolean => NAMED_PROTO.has(part);
 
-/** Matches `__proto__`, also with escaped characters. */
+/** Matches any text that may name `__proto__`: as it is, or with escaped characters. */
 const MAY_NAME_PROTO = /__proto__|\\u00/i;
 
 function parse(request: FastifyRequest, text: string): unknown {

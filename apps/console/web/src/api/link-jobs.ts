@@ -52,6 +52,7 @@ export const useLinkJob = (id: string) =>
   useQuery({
     queryKey: [...JOBS_KEY, id],
     queryFn: ({ signal }) => get<LinkJob>(`/api/link-jobs/${id}`, undefined, signal),
+    refetchInterval: ({ state }) => state.data?.state === 'running' && RUNNING_MS,
   });
 
 /** Lists the links of a job in `state`, or all of them if `state` is empty. */

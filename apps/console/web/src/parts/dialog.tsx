@@ -98,7 +98,12 @@ export function DialogForm({ action, isDanger, back, onSubmit, isReview, childre
           </p>
         )}
         <div className="dialog-actions">
-          <button type="button" className="button" onClick={back?.onBack ?? dialog.onClose}>
+          <button
+            type="button"
+            className="button"
+            autoFocus={isReview && isDanger}
+            onClick={back?.onBack ?? dialog.onClose}
+          >
             {back?.label ?? texts.cancel}
           </button>
           <button
@@ -106,7 +111,7 @@ export function DialogForm({ action, isDanger, back, onSubmit, isReview, childre
             className={`button ${isDanger ? 'danger' : 'main'}`}
             // Not disabled, which would take the focus out of the dialog, and with it the Escape key.
             aria-disabled={isBusy || isViewing}
-            autoFocus={isReview}
+            autoFocus={isReview && !isDanger}
           >
             {action}
           </button>

@@ -202,8 +202,8 @@ interface Props extends Omit<Comparison, 'outcome' | 'total'> {
 }
 
 /**
- * Says whether the rates of clicks and conversions changed, which source, perk and segments made most of the change, and
- * which lowered the rate most.
+ * Says whether the rates of clicks and conversions changed, which source, perk and segments made most of the change,
+ * and which lowered the rate most.
  */
 export function Verdict({ funnel, ...periods }: Props) {
   const total = countsOf('clickers', funnel);

@@ -8,6 +8,7 @@ import type { CancelledLinks, LinkJob, LinkStates } from '../api/types';
 import { formatMoney, formatNumber, formatShare } from '../format';
 import { Confirm } from '../parts/dialog';
 import { Icon } from '../parts/icon';
+import { useLiveInterval } from '../parts/live';
 import { Loaded } from '../parts/loaded';
 import { useNotices } from '../parts/notices';
 import { slugOf } from '../slug';
@@ -29,7 +30,13 @@ export function LinkCounts({ job, startsOpen = false }: CountsProps) {
   const [isOpen, setOpen] = useState(startsOpen);
   const [isCancelling, setCancelling] = useState(false);
   const path = `/api/link-jobs/${job.id}`;
-  const states = useQuery({ ...linkCountsOf(job), enabled: isOpen });
+  const live = useLiveInterval();
+  const states = useQuery({
+    ...linkCountsOf(job),
+    ...live,
+    placeholderData: (before: LinkStates | undefined) => before,
+    enabled: isOpen,
+  });
   const waiting = states.data?.waiting ?? 0;
   /** Each call cancels the next rows, so that none takes long; one that fails may be repeated. */
   const cancel = async () => {

@@ -40,9 +40,11 @@ export default function LinkJobScreen() {
       <Loaded query={job} lines={8}>
         {(found) => (
           <>
-            <Card>
-              <LinkCounts job={found} startsOpen />
-            </Card>
+            {found.made > 0 && (
+              <Card>
+                <LinkCounts job={found} startsOpen />
+              </Card>
+            )}
             <LinkTable jobId={jobId} />
           </>
         )}

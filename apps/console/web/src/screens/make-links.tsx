@@ -150,7 +150,7 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
     const repeated = references.length - distinct.length;
     const alreadyLinked = new Set(linked?.references);
     const unlinked = distinct.filter((reference) => !alreadyLinked.has(reference));
-    const makesSecondLinks = unlinked.length < references.length;
+    const makesSecondLinks = by === 'list' && unlinked.length < references.length;
     const removeLines = () => {
       changed(setList)(unlinked.join('\n'));
       setChecking(false);

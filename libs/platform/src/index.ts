@@ -16,6 +16,7 @@ export * from './errors/caller-id.js';
 export * from './errors/error-renderer.js';
 export * from './errors/error.filter.js';
 export * from './errors/is-instant.js';
+export * from './errors/read-one-of.js';
 export * from './errors/is-omittable.js';
 export * from './errors/is-text.js';
 export * from './errors/is-web-url.js';

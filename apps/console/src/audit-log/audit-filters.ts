@@ -1,5 +1,5 @@
 import { invalidField, lastOf } from '@perkway/domain';
-import { Conditions, readTime, type ListQuery } from '@perkway/platform';
+import { Conditions, readOneOf, readTime, type ListQuery } from '@perkway/platform';
 
 /** The kinds of objects in the audit log, each with the first path segments of the calls that change them. */
 export const AUDIT_KINDS = {
@@ -47,21 +47,14 @@ export function readFilters(query: ListQuery): AuditFilters {
     const given: unknown = lastOf(query[name]);
     return given === undefined || given === '' ? undefined : readTime(name, given);
   };
-  const oneOf = <Value extends string>(name: string, values: readonly Value[]): Value | undefined => {
-    const given = text(name);
-    const known = values.find((value) => value === given);
-    if (given !== undefined && known === undefined)
-      throw invalidField(name, `must be one of ${values.join(', ')}`);
-    return known;
-  };
   const [from, to] = [time('from'), time('to')];
   if (from && to && to < from) throw invalidField('to', 'must not be before from');
   return {
     account: text('account'),
-    outcome: oneOf('outcome', AUDIT_OUTCOMES),
+    outcome: readOneOf('outcome', text('outcome'), AUDIT_OUTCOMES),
     person: text('person'),
     object: text('object'),
-    kind: oneOf('kind', Object.keys(AUDIT_KINDS) as Kind[]),
+    kind: readOneOf('kind', text('kind'), Object.keys(AUDIT_KINDS) as Kind[]),
     from,
     to,
   };

@@ -12,7 +12,15 @@ import {
   type Approvals,
   type LinkStates,
 } from '@perkway/domain';
-import { Clock, exactTime, KeysetPaginator, RpcClient, type ListQuery, type Page } from '@perkway/platform';
+import {
+  Clock,
+  exactTime,
+  KeysetPaginator,
+  readOneOf,
+  RpcClient,
+  type ListQuery,
+  type Page,
+} from '@perkway/platform';
 import { createHash, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -209,7 +217,7 @@ export class LinkJobsService {
 
   async list(session: Session, query: ListQuery): Promise<Page<LinkJobDto>> {
     const { account } = session;
-    const state = readState(query, JOB_STATES);
+    const state = readOneOf('state', lastOf(query['state']), JOB_STATES);
     const page = this.pages.request<[time: string, id: string]>({ name: 'link-jobs' }, query, account);
     const rows = await this.dataSource.query<LinkJobRow[]>(
       `select ${COLUMNS} from link_jobs j
@@ -311,7 +319,7 @@ export class LinkJobsService {
   /** Lists the links of a job with their states, in the order of its rows. @throws JOB_NOT_FOUND */
   async links(session: Session, id: string, query: ListQuery): Promise<Page<LinkOfJobDto>> {
     await this.find(session, id);
-    const wanted = readState(query, LINK_STATES);
+    const wanted = readOneOf('state', lastOf(query['state']), LINK_STATES);
     const page = this.pages.request<[row: number]>({ name: 'links-of-job' }, query, id);
     const size = wanted === undefined ? page.rows : IDS_PER_RPC;
     const found: LinkOfJobDto[] = [];
@@ -545,15 +553,6 @@ export class LinkJobsService {
       },
     };
   }
-}
-
-/** Reads the filter of a list. @throws VALIDATION_FAILED */
-function readState<State extends string>(query: ListQuery, states: readonly State[]): State | undefined {
-  const given = lastOf(query['state']);
-  const state = states.find((each) => each === given);
-  if (given !== undefined && state === undefined)
-    throw invalidField('state', `must be one of ${states.join(', ')}`);
-  return state;
 }
 
 type MadeRow = JobRow & { link_id: string };

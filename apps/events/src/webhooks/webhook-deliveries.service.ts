@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { ApiError, invalidField, lastOf, type Caller } from '@perkway/domain';
-import { Clock, Conditions, KeysetPaginator, type ListQuery, type Page } from '@perkway/platform';
+import { Clock, Conditions, KeysetPaginator, readOneOf, type ListQuery, type Page } from '@perkway/platform';
 import { DataSource, type EntityManager } from 'typeorm';
 import { EARLIER, subjectHashOf } from '../deliveries/delivery-queue.js';
 import { DeliveryWorker } from '../deliveries/delivery-worker.js';
 import { searchTime } from '../feed/feed-rows.js';
-import { DELIVERY_STATES, type Delivery, type DeliveryState, type ReplayWebhookDto } from './webhook.dto.js';
+import { DELIVERY_STATES, type Delivery, type ReplayWebhookDto } from './webhook.dto.js';
 import { WebhookEntity } from './webhook.entity.js';
 
 const PING_ID_BYTES = 16;
@@ -35,7 +35,7 @@ export class WebhookDeliveriesService {
 
   /** Lists deliveries, newest first. @throws ApiError WEBHOOK_NOT_FOUND, VALIDATION_FAILED */
   async list({ account }: Caller, webhookId: string, query: ListQuery): Promise<Page<Delivery>> {
-    const state = readState(query);
+    const state = readOneOf('state', lastOf(query['state']), DELIVERY_STATES);
     const { key } = await this.find(this.dataSource.manager, account, webhookId);
     const page = this.pages.request<[id: string]>({ name: 'deliveries' }, query, `${account}/${key}`);
     const where = new Conditions().and`webhook = ${key}`;
@@ -164,14 +164,6 @@ export class WebhookDeliveriesService {
 
 function requireEnabled({ enabled }: WebhookEntity) {
   if (!enabled) throw new ApiError('WEBHOOK_DISABLED');
-}
-
-function readState(query: ListQuery): DeliveryState | undefined {
-  const given = lastOf(query['state']);
-  if (given === undefined) return undefined;
-  const state = DELIVERY_STATES.find((each) => each === given);
-  if (!state) throw invalidField('state', `must be one of ${DELIVERY_STATES.join(', ')}`);
-  return state;
 }
 
 const toDelivery = ({ id: _, next_attempt_at, delivered_at, ...row }: DeliveryRow): Delivery => ({

@@ -26,7 +26,7 @@ interface CountsProps {
 /** Counts the links of a job by state, and cancels those that nobody has opened. */
 export function LinkCounts({ job, startsOpen = false }: CountsProps) {
   const client = useQueryClient();
-  const { say } = useNotices();
+  const { say, attempt } = useNotices();
   const [isOpen, setOpen] = useState(startsOpen);
   const [isCancelling, setCancelling] = useState(false);
   const path = `/api/link-jobs/${job.id}`;
@@ -77,7 +77,15 @@ export function LinkCounts({ job, startsOpen = false }: CountsProps) {
             )}
           </Loaded>
           <div className="actions">
-            <ResultsCsv job={job} />
+            <button
+              type="button"
+              className="button small"
+              onClick={() =>
+                void attempt(download(`${path}/results`, `${slugOf(job.name ?? '') || 'links'}-results.csv`))
+              }
+            >
+              <Icon name="download" /> {t.resultsCsv}
+            </button>
             {waiting > 0 && (
               <button type="button" className="button danger small" onClick={() => setCancelling(true)}>
                 {t.cancelRest}
@@ -96,21 +104,6 @@ export function LinkCounts({ job, startsOpen = false }: CountsProps) {
         onConfirm={cancel}
       />
     </details>
-  );
-}
-
-/** Downloads the states of the links of a job as CSV. */
-function ResultsCsv({ job: { id, name } }: { job: LinkJob }) {
-  const { attempt } = useNotices();
-  const file = `${slugOf(name ?? '') || 'links'}-results.csv`;
-  return (
-    <button
-      type="button"
-      className="button small"
-      onClick={() => void attempt(download(`/api/link-jobs/${id}/results`, file))}
-    >
-      <Icon name="download" /> {t.resultsCsv}
-    </button>
   );
 }
 

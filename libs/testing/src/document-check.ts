@@ -19,10 +19,12 @@ export function schemaChecker(document: Document): (schema: object, value: unkno
   ajv.addVocabulary(['example', 'components']);
   const prepared = (part: object): object => JSON.parse(JSON.stringify(part, closed), absolute) as object;
   ajv.addSchema(prepared({ $id: 'document', components: { schemas: document.components?.schemas ?? {} } }));
-  const compiled = new WeakMap<object, ValidateFunction>();
+  // By text, because most responses share a few schemas, and compiling takes most of the time of a check.
+  const compiled = new Map<string, ValidateFunction>();
   return (schema, value) => {
-    const validate = compiled.get(schema) ?? ajv.compile(prepared(schema));
-    compiled.set(schema, validate);
+    const text = JSON.stringify(schema);
+    const validate = compiled.get(text) ?? ajv.compile(prepared(schema));
+    compiled.set(text, validate);
     if (validate(value)) return [];
     return validate.errors!.map(
       ({ instancePath, message, params }) => `${instancePath} ${message} ${JSON.stringify(params)}`,

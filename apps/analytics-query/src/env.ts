@@ -79,7 +79,7 @@ export const envSpec = {
   TRACKING_REPLICAS: oneOrThree({ default: 1, desc: 'Replicas of the streams: 1, or 3 in a NATS cluster' }),
   TRACKING_MAX_BYTES: num({
     default: 2 * 1024 ** 3,
-    desc: 'Maximum bytes of the stream; -1: no limit. A full stream deletes counted events; if it has none, it rejects new events',
+    desc: 'Maximum bytes of the stream; -1: no limit. The oldest stored events are deleted at 80%; a full stream rejects new ones',
   }),
   TRACKING_MAX_AGE_HOURS: positive({
     default: 7 * 24,

@@ -1,6 +1,6 @@
 /**
  * Returns the start of the oldest month that is kept (UTC, epoch milliseconds); -Infinity if all are. Queries exclude
- * older events from that moment on, whether or not they have been dropped yet.
+ * older events, whether or not they have been dropped yet.
  * @param months whole months kept besides the current one; 0 for all
  */
 export function keptFrom(months: number, now: number): number {

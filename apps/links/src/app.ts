@@ -11,7 +11,7 @@ export const defineApp = (env: LinksEnv): AppDefinition => ({
   env,
   openapi: {
     title: 'Perkway links',
-    description: 'Redeem links of perks: each use is a click and leads to the offer.',
+    description: 'Click URLs of perks: each use records a click and redirects to the offer.',
     url: env.LINKS_URL,
     examples: { token: 'AWsxAAAAAAAAAZskUQyAR3kq-example' },
   },

@@ -4,7 +4,7 @@ import { allowReadersOrigins } from './collection-reads/cors.js';
 import type { PerksEnv } from './env.js';
 import { migrations } from './migrations/index.js';
 
-/** Fits the largest bodies: a load of coupon codes and a collection of thousands of perks. */
+/** Fits a load of 50,000 coupon codes of 80 characters, and a collection of thousands of perks. */
 const BODY_LIMIT = 4 * 1024 * 1024;
 
 export const defineApp = (env: PerksEnv): AppDefinition => ({
@@ -21,7 +21,7 @@ export const defineApp = (env: PerksEnv): AppDefinition => ({
   hasRpcHandlers: true,
   bodyLimit: BODY_LIMIT,
   configure: allowReadersOrigins,
-  // The app needs the database only to start. Later it serves reads from memory, so an outage must not take it out of
-  // the load balancer.
+  // Once started, the app serves reads from memory, so an outage of the database must not take it out of the load
+  // balancer.
   health: { needsDatabase: 'once' },
 });

@@ -12,7 +12,7 @@ import { migrations } from '../src/migrations/index.js';
 
 export const migrate = (url: string) => runMigrations(url, 'token-issuer', migrations);
 
-/** Starts the app on a database of the test file's own. */
+/** Creates a migrated database for one test file. */
 export const tokenIssuerDatabase = () => testDatabase('token-issuer', migrate);
 
 export const launchTokenIssuer = (given: TestEnvironment, variables: Record<string, string> = {}) =>

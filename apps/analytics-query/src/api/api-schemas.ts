@@ -38,7 +38,7 @@ export class FilterSchema {
 export class TimeDimensionSchema {
   @ApiProperty()
   dimension: string;
-  @ApiPropertyOptional({ description: '`second` to `year`' })
+  @ApiPropertyOptional({ description: '`second` to `year`, or one of the `granularities` that `meta` lists' })
   granularity: string;
   @ApiPropertyOptional(range)
   dateRange: unknown;

@@ -113,7 +113,7 @@ export class CubeApiController {
   @ApiOperation({
     summary: 'List the cubes and their members',
     description:
-      'Lists a dimension `cmeta_<name>` for each of the first 1,000 custom attributes used in calls with a key, and for up to 50 that only clicks and pixels have used; `-` is written as `_`.',
+      'Lists a dimension `cmeta_<name>` for each of the first 1,000 custom attributes used in calls with a USER or ADMIN key, and for up to 50 seen only in public requests (clicks, pixels, calls with a JOURNEY key); `-` is written as `_`.',
   })
   @ApiQuery({
     name: 'onlyViews',

@@ -4,8 +4,8 @@ type EventLike = Record<string, unknown>;
 
 type MemberOf<Event> = Event extends unknown ? keyof Event & string : never;
 /**
- * Expected members of events: one value, or an array or object of strings. Any other member may name a person who is
- * not the event's subject.
+ * Expected members of events: one value, or an array or object of values. Any other member is removed if it names an
+ * erased person.
  */
 const MEMBERS: Record<MemberOf<TrackingEvent>, 'value' | 'texts'> = {
   ...{ v: 'value', id: 'value', account: 'value', at: 'value', type: 'value' },
@@ -51,7 +51,7 @@ function containsWord(text: string, value: string): boolean {
 const isNamedIn = (text: string, { value }: Erasure): boolean =>
   formsOf(value).some((form) => containsWord(text, form));
 
-/** Returns whether the event is about the erased person, even if its journey is not a string, as it should be. */
+/** Returns whether the event is about the erased person; also finds the person in a journey that is an object. */
 const isOf = (event: EventLike, erasure: Erasure): boolean =>
   isOfSubject(event, erasure) ||
   (event.account === erasure.account &&
@@ -59,8 +59,8 @@ const isOf = (event: EventLike, erasure: Erasure): boolean =>
     isNamedIn(JSON.stringify(event.journey), erasure));
 
 /**
- * Returns an event of any shape without the erased persons; the same object if it does not name them. Anything but an
- * object that names them becomes null.
+ * Returns an event of any shape without the erased persons; the same object if it does not name them. A value that is
+ * not an object becomes null if it names them.
  *
  * @throws RangeError if it is nested too deeply to be serialized
  */
@@ -100,11 +100,12 @@ export function eraseFromMessage(data: Uint8Array, erasures: readonly Erasure[])
   }
 }
 
-/** Longer strings cannot be journeys, and no event needs more strings than this. */
+/** Longer strings (in UTF-16 units) are not looked up as journeys. */
 const MAX_TEXT = 255;
+/** Maximum number of strings of one event that are looked up. */
 const MAX_TEXTS = 1_000;
 
-/** Returns the strings in an event of any shape; any of them may be a journey. */
+/** Returns the strings in an event of any shape, within these limits; any of them may be a journey. */
 export function stringsIn(event: unknown): string[] {
   const texts = new Set<string>();
   const waiting = [event];

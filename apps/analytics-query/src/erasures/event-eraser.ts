@@ -14,8 +14,8 @@ import { ErasedJourneys, publicConversionKey } from './erased-journeys.js';
 import { withMaintenanceClient } from '../maintenance/maintenance-connection.js';
 
 /**
- * Rows per transaction. Each transaction shares the ingest lock: a rollup refresh that wants the lock for itself waits
- * for it, and ingest waits behind the refresh.
+ * Rows per transaction. Each transaction shares the ingest lock: a rollup refresh, which needs the lock for itself,
+ * waits until the transaction ends, and ingest waits behind the refresh.
  */
 const ROWS_PER_TRANSACTION = 500;
 

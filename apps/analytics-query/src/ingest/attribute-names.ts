@@ -19,13 +19,13 @@ const MAX_FULL_ACCOUNTS = 10_000;
 interface AttributeName {
   account: string;
   name: string;
-  /** Whether a call with an API key has used it. */
+  /** Whether a call with a USER or ADMIN key has used it. */
   keyed: boolean;
 }
 
 /**
- * Perk reads, `POST /track`, conversions and reward links need a key; pixels and clicks do not. An event with a traffic
- * class came from a browser, so its key was a public one and does not count.
+ * Perk reads, `POST /track` and reward links need a key; pixels and clicks do not. An event with a traffic class is a
+ * click, a pixel load or a call with a JOURNEY key, which is public and does not count.
  */
 const isKeyed = (event: StoredEvent): boolean =>
   !('traffic' in event && event.traffic) &&

@@ -2,7 +2,7 @@ import pg from 'pg';
 
 /**
  * Runs one step of maintenance in a transaction, unless another process holds the lock.
- * @returns the result of the step, or false if another process is running it
+ * @returns the result of the step, or false if another process holds the lock
  */
 export async function inMaintenanceTransaction(
   client: pg.Client,

@@ -69,7 +69,7 @@ export class RollupRefresher {
   }
 }
 
-/** Computes the rollup rows of the next announced hours, at most a month. Returns false if there were none. */
+/** Computes the rollup rows of the next announced hours, at most one partition's. Returns false if there were none. */
 async function closeNextHours(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ closed_to: Date; closing_to: Date }>(
     'select closed_to, closing_to from rollup_state where closed_to < closing_to',

@@ -18,7 +18,7 @@ const LOCK_NOT_AVAILABLE = '55P03';
  * are swapped.
  * Dirty marks must not be cleared until this is done.
  * @param month `2026-01`
- * @returns false if queries left no gap for the swap: try again later
+ * @returns false if the swap could not get its locks in time: try again later
  */
 export async function sortMonth(client: pg.Client, month: string): Promise<boolean> {
   const partition = partitionOf(month);

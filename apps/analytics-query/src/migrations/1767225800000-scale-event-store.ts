@@ -5,8 +5,8 @@ const READER = 'analytics_reader';
 const OF_ACCOUNTS = ['event_hours', 'perk_days', 'campaign_days', 'dirty_hours', 'reader_probe'];
 
 /**
- * Adds rollups, and columns for index-only scans of raw rows. Only adds, so an older release can write while this runs
- * and after it: the new column is generated.
+ * Adds rollups, and a column for index-only scans of raw rows. An older release can still write afterwards, because the
+ * new column is generated.
  */
 export class ScaleEventStore1767225800000 implements MigrationInterface {
   readonly name = 'ScaleEventStore1767225800000';

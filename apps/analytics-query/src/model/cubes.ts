@@ -147,7 +147,7 @@ const tags = { ...utm, cmeta: text('e.cmeta::text', 'All cmeta_* attributes as o
  */
 export const HAS_DERIVED_JOURNEY = `coalesce(e.has_derived_journey, e.journey_id like '${DERIVED_JOURNEY_PREFIX}%' and e.journey_id =
   '${DERIVED_JOURNEY_PREFIX}' || left(encode(sha256(convert_to('${DERIVED_JOURNEY_SALT}' || e.campaign_id, 'UTF8')), 'hex'), ${DERIVED_JOURNEY_DIGITS}), false)`;
-/** Null, which is not counted, if the event has none. Evaluated once per event for all measures. */
+/** The event's own journey; null, which is not counted, if it has none. */
 const OWN_JOURNEY = `case when not ${HAS_DERIVED_JOURNEY} then e.journey_id end`;
 /** Steps of a journey; an event is exactly one of them. Most frequent first. */
 const STEPS = {

@@ -9,7 +9,7 @@ export type Member = { cube: Cube; name: string } & (
   { kind: 'dimension'; definition: Dimension } | { kind: 'measure'; definition: Measure }
 );
 
-/** What one account can query: the cubes, with dimensions for the attribute names that were given to `modelFor`. */
+/** The cubes that an account can query, with dimensions for the attribute names that were given to `modelFor`. */
 export interface Model {
   cubes: readonly Cube[];
   /** Finds `cube.member`; undefined if either is unknown. */

@@ -6,7 +6,7 @@ import { GRAIN_MS } from './rollup-watermark.js';
 /** The members that a query reads from the rows. */
 export interface Needs {
   cube: Cube;
-  /** Names of the dimensions that it groups or filters by, without times. */
+  /** Names of the dimensions that the query groups or filters by, except those of its `timeDimensions`. */
   dimensions: string[];
   measures: string[];
   granularities: Granularity[];

@@ -7,8 +7,8 @@ const known = new LRUCache<string, { name: string | null }>({ max: 2_000 });
 
 /**
  * Returns the name of an IANA time zone given in any case, or null if it is unknown. The case of canonical names is
- * corrected. A link (such as `Asia/Kolkata`) is not resolved: it stays as given in mixed case, and otherwise gets a
- * guessed case.
+ * corrected. A link (such as `Asia/Kolkata`) is not resolved: a name in mixed case is returned unchanged, and the case
+ * of any other is guessed.
  */
 export function canonicalTimezone(given: string): string | null {
   if (given.length > 64 || !SHAPE.test(given)) return null;

@@ -106,7 +106,7 @@ export class AccountModels {
     return this.modelFrom([...names.map(byName), ...folded.map((name) => ({ name, isFolded: true }))]);
   }
 
-  /** Returns the cached attributes, which may be stale. Reads them if the cached ones lack a name. */
+  /** Returns the cached attributes, which may be stale, or else reads them. Only complete ones are cached (`learn`). */
   async supposed(account: string, named: string[], queryDeadline: QueryDeadline): Promise<Attributes> {
     return this.attributes.get(keyOf(account, named)) ?? this.read(account, named, queryDeadline);
   }

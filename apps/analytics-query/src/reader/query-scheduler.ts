@@ -54,8 +54,8 @@ const HEAVY_MS = 50;
 /** A query paused by its client for this long uses no processor. Shorter pauses occur even with fast clients. */
 const IDLE_PAUSE_MS = 200;
 /**
- * Once it has waited this long, and this long has passed since its account's last heavy query, a heavy query of an
- * account with nothing running starts whatever other heavy queries run, if a connection is free. Also the longest cooldown.
+ * A heavy query starts despite other heavy queries if it has waited this long, its account has nothing running, and the
+ * account's last heavy query ended this long ago. It still needs a free connection. Also the longest cooldown.
  */
 const MAX_HEAVY_WAIT_MS = 5_000;
 /** An account is active for this long after a small query. */

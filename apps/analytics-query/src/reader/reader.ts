@@ -241,7 +241,7 @@ export class Reader implements OnModuleInit, OnApplicationShutdown {
   }
 }
 
-/** Runs a statement that passes its rows on without keeping them. Cancels it if `onRow` throws. */
+/** Runs a statement and passes its rows on without keeping them. Cancels it if `onRow` throws. */
 function runs(
   client: pg.ClientBase,
   { text, params, onRow }: Statement & { onRow: OnRow },

@@ -9,7 +9,7 @@ const INTERVAL_MS = 5_000;
 const LIMIT_MS = REPORTING.statementTimeoutMs + INTERVAL_MS;
 
 /**
- * Ends sessions of reporting roles that do what Postgres cannot forbid: exceed the time limit (a role can lift its
+ * Ends sessions of reporting roles that do what Postgres lets every role do: exceed the time limit (a role can lift its
  * own), hold advisory locks (which could block ingest), or connect to another database.
  */
 @Injectable()

@@ -5,7 +5,7 @@ import { IsIn, IsNumber, Max, Min, ValidateBy, ValidateIf } from 'class-validato
 
 const EVENTS = ['teaser_view', 'reward_view', 'conversion'] as const;
 const MAX_EXTERNAL_ID = 255;
-/** Far above any order value, and far below where sums of doubles lose cents. */
+/** Far above any order value, and exact to the cent as a JSON number. */
 const MAX_VALUE = 1e12;
 
 const IsCurrencyCode = () =>
@@ -67,7 +67,8 @@ export class TrackDto {
   currency?: string | null;
 
   @ApiProperty({
-    description: "The client's own id of a conversion. Conversions with the same id count once per account",
+    description:
+      "The client's own id of a conversion. Conversions with the same id count once per account, separately for JOURNEY keys",
     example: 'order-90210',
   })
   @IsOmittable()

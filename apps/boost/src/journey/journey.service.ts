@@ -50,7 +50,7 @@ export class JourneyService {
   ) {}
 
   /**
-   * Returns the incentives without links. Records nothing; pixels and `track` record views.
+   * Returns the perks of a campaign without links. Records nothing; pixels and `track` record views.
    *
    * @param preference the languages that the reader prefers
    * @throws ApiError CAMPAIGN_NOT_FOUND, 503

@@ -11,8 +11,8 @@ export class ViewLimiter {
   private previous = new Map<string, Promise<void>>();
 
   /**
-   * Runs `track` for the first call per second and key; other calls get the same promise. Calls that are not remembered
-   * all run it: those of further keys, and those of a second before the previous one.
+   * Runs `track` for the first call per second and key; other calls get the same promise. Calls for keys beyond
+   * `MAX_REMEMBERED`, and for a second before the previous one, all run it.
    */
   once(second: number, key: string, track: () => Promise<void>): Promise<void> {
     this.advanceTo(second);

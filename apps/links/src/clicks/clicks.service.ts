@@ -45,7 +45,7 @@ export class ClicksService {
     private readonly tracking: TrackingService,
   ) {}
 
-  /** @throws ApiError LINK_NOT_FOUND for a token that was not signed here */
+  /** @throws ApiError LINK_NOT_FOUND for a token that was not signed with LINK_SIGNING_KEYS */
   verify(token: string): ClickLink {
     const known = this.verified.get(token);
     if (known) return known;

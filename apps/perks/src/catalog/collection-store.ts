@@ -9,7 +9,7 @@ import { loadCollection } from './load-collection.js';
 
 /** An edit made through another replica becomes visible after this interval plus one load. */
 const WATCH_MS = 1_000;
-/** Most perks kept in memory; a perk counts once for each collection that contains it. */
+/** Maximum number of perks kept in memory; a perk counts once for each collection that contains it. */
 const MAX_PERKS = 200_000;
 
 const OWNED = `
@@ -108,8 +108,8 @@ export class CollectionStore implements OnModuleInit, OnModuleDestroy {
   }
 
   /**
-   * Marks edited collections as outdated. Once this resolves, reads see everything that was committed before the call.
-   * Never rejects.
+   * Marks edited collections as outdated. Once this resolves, reads see everything that was committed before the call,
+   * unless the database was unavailable. Never rejects.
    */
   markChanged(): Promise<void> {
     // Reloading here instead would load a collection of 2,000 perks 2,000 times when all its perks are edited.

@@ -20,7 +20,7 @@ export const MAX_PERKS_IN_COLLECTION = 5_000;
 
 /**
  * Converts the body of a PUT to the stored form: in display order, with an id for every group.
- * @throws ApiError VALIDATION_FAILED for a duplicate group id, or a perk that appears twice in a group
+ * @throws ApiError VALIDATION_FAILED for a duplicate group id, a perk that appears twice in a group, or too many perks
  */
 export function toCollectionResource(
   id: string,

@@ -116,7 +116,7 @@ export class CollectionReadsController {
     );
   }
 
-  /** Finds the collection of the request, records the view and sends the template. Waits only for what is not in memory. */
+  /** Records the view and sends the response. Waits only for the view, and for a collection that is not in memory. */
   private respond(
     request: ReadRequest,
     reply: FastifyReply,

@@ -43,7 +43,8 @@ export class PerkResponse {
   details: string;
   @ApiProperty({
     format: 'uri',
-    description: 'The Redeem link. Use it verbatim. Fresh on each fetch; earlier links remain valid.',
+    description:
+      'Records the click and redirects to the offer. Use it verbatim. Fresh on each fetch; earlier ones remain valid.',
   })
   click_url: string;
   @ApiProperty()

@@ -40,8 +40,7 @@ export class CollectionReadsService {
     const maxSize = Math.max(1, Math.round(env.TEMPLATE_CACHE_MB * 1024 * 1024));
     this.templates = new LRUCache({
       maxSize,
-      // Link objects and offsets take about as much memory as the text of the links. A template larger than the whole
-      // limit evicts all others, instead of being rejected.
+      // A template larger than the whole limit evicts all others, instead of being rejected.
       sizeCalculation: ({ length }) => Math.min(length + 1_024, maxSize),
     });
     store.onChange((id) => {

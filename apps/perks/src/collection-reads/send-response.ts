@@ -29,7 +29,8 @@ export function sendResponse(
     return;
   }
   const { body, release } = reads.fetch(template);
-  // `finish` means that the kernel has taken the whole body. A broken connection never emits it, so its buffer is left to the garbage collector.
+  // `finish` means that the kernel has taken the whole body. A broken connection never emits it, so its buffer is left
+  // to the garbage collector.
   if (release) reply.raw.once('finish', release);
   void reply.send(body);
 }

@@ -42,7 +42,7 @@ export class CreateCatalog1767225700000 implements MigrationInterface {
       create table collections (
         id text primary key,
         owner text not null,
-        -- Changes with everything a read of the collection shows; what the readers' caches watch.
+        -- Changes with everything that a read of the collection shows; caches compare it.
         revision uuid not null default gen_random_uuid()
       );
       create index on collections (owner, id);

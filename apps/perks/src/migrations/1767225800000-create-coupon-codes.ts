@@ -20,7 +20,7 @@ export class CreateCouponCodes1767225800000 implements MigrationInterface {
         check (num_nulls(account, customer_id, allocated_at) in (0, 3))
       );
       create index coupon_codes_free on coupon_codes (perk_id, pick) where pick is not null;
-      -- One code per customer: what makes an allocation idempotent.
+      -- One code per customer makes an allocation idempotent.
       create unique index coupon_codes_customer on coupon_codes (perk_id, account, customer_id)
         where customer_id is not null;
     `);

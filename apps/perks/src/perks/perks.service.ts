@@ -48,8 +48,8 @@ function readBody(id: string, body: PutPerkDto): Settings<PerkResource> {
   };
 }
 
-/** Selects perks with the ids of their categories, ascending. */
 type PerkRow = PerkEntity & { categories: number[] };
+/** Selects perks with the ids of their categories, ascending. */
 const SELECT = `
   select p.*, array(select category_id from perk_categories where perk_id = p.id order by category_id) as categories
   from perks p`;
@@ -94,8 +94,8 @@ export class PerksService {
 
   /**
    * Creates or replaces a perk.
-   * @throws ApiError PRECONDITION_FAILED; VALIDATION_FAILED naming an unknown category, or a coupon on a single-use
-   * perk
+   * @throws ApiError PRECONDITION_FAILED; VALIDATION_FAILED for unknown categories, a coupon on a perk with single-use
+   * codes, or codes_per_account on any other perk
    */
   put(id: string, body: PutPerkDto, ifMatch?: string): Promise<PerkResource> {
     const wanted = readBody(id, body);
@@ -150,7 +150,7 @@ export class PerksService {
     });
   }
 
-  /** Analytics shows the title and groups by partner. */
+  /** Publishes the title and the partner, which analytics shows. */
   private async trackName(
     manager: EntityManager,
     { id, title, partner }: Settings<PerkResource>,

@@ -76,7 +76,8 @@ export class ApprovalsDto {
     type: 'integer',
     minimum: 0,
     maximum: MAX_LINKS,
-    description: 'A job of more links waits for an approval. Default: any number runs at once',
+    description:
+      'A link job of more links waits for an approval. Default: the number of links does not matter',
     example: 500,
   })
   @IsOmittable()
@@ -88,7 +89,8 @@ export class ApprovalsDto {
   @ApiProperty({
     type: [ApprovalAmountDto],
     maxItems: MAX_CURRENCIES,
-    description: 'So does a job of a higher value in one of these currencies. Each currency once',
+    description:
+      'A link job of a higher value in one of these currencies waits for an approval. Each currency once',
   })
   @IsOmittable()
   @IsArray()
@@ -108,7 +110,8 @@ export class PutAccountDto {
   @ApiProperty({
     type: [String],
     maxItems: MAX_ORIGINS,
-    description: 'Web sites whose pages may call the customer-journey endpoints of Boost. Default: none',
+    description:
+      'Web sites whose pages may call the customer-journey endpoints of Boost and read perks. Default: none',
     example: ['https://app.ostervale-bank.example'],
   })
   @IsOmittable()

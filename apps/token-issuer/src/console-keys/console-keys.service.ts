@@ -46,7 +46,7 @@ const KEY_HOLDS = `
 const PERSON_HOLDS =
   'select null as expires_at from people where account_id = $1 and email = $2 and role = $3 for share';
 
-/** A session ends with the key that signed in, not after its own 12 hours. */
+/** A session's own end does not count: the access that it gives may last as long as the key that signed in. */
 const ENDS_AT = `
   select case when k.is_console then p.expires_at else k.expires_at end as ends_at
   from api_keys k left join api_keys p on p.id = k.parent_id
@@ -159,7 +159,7 @@ export class ConsoleKeysService {
     await this.revokeFor({ id: Any(ids) });
   }
 
-  /** Revokes the matching keys: at once here, within 5 s in every app. */
+  /** Revokes the matching console keys: at once here, within 5 s in every app. */
   async revokeFor(which: FindOptionsWhere<ApiKeyEntity>): Promise<void> {
     await this.revoke({ ...which, is_console: true });
   }
@@ -191,7 +191,7 @@ export class ConsoleKeysService {
 }
 
 /**
- * Returns until when the access that a key gives to another key or a person may last: no key lives on in what it gave.
+ * Returns when access that a key gives to another key or to a person must end, because it must not outlive the giver.
  * Null if there is no such limit, as for USER keys and people of other accounts.
  */
 export async function latestEnd(

@@ -17,7 +17,7 @@ export class ErasuresController {
     summary: "Erase a person's data of the account in every app",
     description:
       'Counts stay: a journey still counts as one, under a random id, without attributes and references. ' +
-      'Events of it that arrive later are treated the same. A customer keeps the coupon code, and counts as a new customer from then on.',
+      'Its events that arrive later are treated the same. A customer keeps the coupon code, and counts as a new customer from then on.',
   })
   @ApiResponse({ status: 202, description: 'The receipt', type: ErasureResource })
   @ApiProblems('ACCOUNT_NOT_FOUND')

@@ -14,7 +14,7 @@ const PLATFORM = { id: 'platform', name: 'Platform' };
 
 /**
  * Stores the first ADMIN key if no ADMIN key has ever existed. Revoked keys count too, so a revoked key cannot come
- * back this way. The app is ready once that is done, so that no call with the key gets 401.
+ * back this way. The app is not ready before it has tried, so that no call with the stored key gets 401.
  */
 @Injectable()
 export class BootstrapAdminKey implements OnApplicationBootstrap {

@@ -48,7 +48,7 @@ export class KeysController {
   @ApiOperation({
     summary: 'Create a key for the account, or import an existing one',
     description:
-      'A key that expires makes no key of its own account, and no ADMIN key, that lives longer: such a key gets its `expires_at`.',
+      'If your own key expires, a new key of its account, or a new ADMIN key of any account, expires no later than your key.',
   })
   @ApiResponse({ status: 201, description: 'The key, which is shown only once', type: CreatedApiKey })
   @ApiProblems('ACCOUNT_NOT_FOUND', 'KEY_EXISTS')

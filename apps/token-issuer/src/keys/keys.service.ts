@@ -212,7 +212,7 @@ export class KeysService {
         hash,
         last4,
         counted_as: old.counted_as ?? old.id,
-        // The person who sees the new key. It ends when that person leaves the account.
+        // The person who sees the new key. Unless its role is JOURNEY, the key is revoked when they leave the account.
         person_email: holder?.person_email ?? old.person_email,
       });
       await manager.query(END_AFTER_OVERLAP, [old.id, id, overlapSeconds]);
@@ -227,7 +227,7 @@ export class KeysService {
    */
   async add(request: AddAccountKey): Promise<ApiKeyResource | undefined> {
     const { account, id, hash } = request;
-    // A console of the earlier release does not send it, and would show a key that was not stored.
+    // A console of the earlier release does not send `consoleKeyId`, and would show a key that was not stored.
     if (!request.consoleKeyId) throw unavailable('The console');
     if (!(await this.consoleKeys.addFor(request))) return undefined;
     this.store.invalidate(hash);

@@ -9,14 +9,14 @@ export class Erasures1767225900000 implements MigrationInterface {
         id uuid primary key,
         account_id text not null references accounts,
         kind text not null check (kind in ('journey_id', 'customer_id')),
-        -- Whose traces are to go; gone with them.
+        -- The journey id or customer id; deleted when the erasure is complete.
         subject text,
         requested_at timestamptz not null default now(),
         completed_at timestamptz,
-        -- Everything is gone through twice; these apps are done with it this time.
+        -- There are two rounds, in each of which every app erases; "done" has the apps that have finished this one.
         round integer not null default 1,
         done text[] not null default '{}',
-        -- Nobody else works on it until then.
+        -- When a replica may next take the erasure: the end of a lease, or of a pause.
         due_at timestamptz not null default now(),
         check ((subject is null) = (completed_at is not null))
       )`);

@@ -11,7 +11,7 @@ const NAME_ERROR = 3;
 export interface TestDnsServer {
   /** As `Resolver.setServers` takes it. */
   address: string;
-  /** How many questions came for each name. */
+  /** Number of questions by name and type, such as `shop.example 1`. */
   questions: Map<string, number>;
   close(): Promise<void>;
 }
@@ -19,8 +19,8 @@ export interface TestDnsServer {
 /**
  * A DNS server on a free UDP port of this machine.
  *
- * @param addressesOf a name, on its n-th question of one type, from 0, behind the names of a CNAME chain; undefined leaves
- *   the question unanswered
+ * @param addressesOf returns the names of a CNAME chain and the addresses at its end; undefined for no response.
+ *   `question` numbers the questions of one type for a name, from 0
  */
 export async function startDnsServer(
   addressesOf: (name: string, question: number) => string[] | undefined,

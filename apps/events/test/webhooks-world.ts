@@ -66,7 +66,7 @@ export class WebhooksWorld {
     return receiver;
   }
 
-  /** Appends events to the feed of an account, in place of what reads the stream. */
+  /** Appends events to the feed of an account, in place of the consumer of the stream. */
   async store({ account }: Pick<TestKey, 'account'>, ...events: FeedEvent[]) {
     await storeEvents(this.database, account, ...events);
     this.events.app.get(DeliveryWorker, { strict: false }).feedGrew();

@@ -344,12 +344,15 @@ describe('single-use codes', () => {
     }
   });
 
-  it('are counted per customer, over all perks of one account', async () => {
+  it('are counted per customer, over all perks of one account, also deleted ones', async () => {
     const customer = randomUUID();
-    for (const { path } of [await stocked(2), await stocked(2)]) {
+    const stock = [await stocked(2), await stocked(2)] as const;
+    for (const { path } of stock) {
       await allocate(path, customer).expect(201);
       await allocate(path, randomUUID()).expect(201);
     }
+    for (const path of [`perk-collections/${stock[0].collection}`, `perks/${stock[0].perk}`])
+      await perks.delete(`/admin/${path}`).expect(204);
     const { rpc, close } = await rpcCaller(perks.nats.url);
     try {
       const count = (account: string) => rpc.request(COUNT_CODES_OF_CUSTOMER, { account, customer });

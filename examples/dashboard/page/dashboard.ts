@@ -1,6 +1,6 @@
 import cube, { type CubeApi, type Query, type ResultSet } from '@cubejs-client/core';
 
-/** The Cube client calls this before each request; a token is valid for 300 s. */
+/** Renews the token after this time; it is valid for 300 s. */
 const TOKEN_MS = 240_000;
 const RANGE = 'from 29 days ago to now';
 

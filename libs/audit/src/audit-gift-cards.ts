@@ -4,7 +4,7 @@ import { inSnapshots } from './snapshot.js';
 const NUMBERS = ['loaded', 'available', 'reserved', 'redeemed', 'withdrawn', 'lapsed'] as const;
 type Numbers = Record<(typeof NUMBERS)[number], number>;
 
-/** The cards of an entry of a pool that are valid until the same day, or that are withdrawn; counted card by card. */
+/** The cards of an inventory entry that are valid until the same day, or forever; counted card by card. */
 export interface AuditedEntry extends Numbers {
   pool: string;
   denomination: number;
@@ -115,7 +115,7 @@ const CLOSED_MONTHS = `
     coalesce(l.expired, 0)
   ) is distinct from (t.loaded, t.revealed, t.withdrawn, t.generated, t.cancelled, t.expired)`;
 
-/** Queries for states that must not exist. Each returns the number of violations and some ids. */
+/** Queries for states that must not exist. Each returns one id per violation. */
 const FORBIDDEN: Record<string, string> = {
   'a card on two live links': `
     select card_id::text as id from reward_links where not released group by card_id having count(*) > 1`,

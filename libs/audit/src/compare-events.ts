@@ -33,7 +33,7 @@ export interface EventSources {
 export interface EventsReport {
   /** Number of links with a row or an event. */
   links: number;
-  /** Number of stream events compared, if there was a stream. */
+  /** Number of stream events compared; undefined without a broker. */
   streamed?: number;
   /** Comparisons that were not possible, with the reasons. */
   notCompared: string[];
@@ -167,7 +167,7 @@ class StoredCheck {
     return true;
   }
 
-  /** Excludes dead letters, and conversions whose external id was counted before. */
+  /** Reports missing events, except dead letters and conversions whose external id was counted already. */
   async finish(broker: NatsConnection): Promise<void> {
     await this.look();
     if (this.missing.size === 0) return;
@@ -185,7 +185,7 @@ class StoredCheck {
         : [],
     );
     const counted = await countedConversions(this.analytics, doubles);
-    // This event is not stored, so what is stored for its external id is another one, perhaps under the same id.
+    // These events are not stored, so the one that is stored with the external id is another, perhaps with the same id.
     for (const { key, ...conversion } of doubles)
       if (counted.has(conversionKey(conversion))) this.missing.delete(key);
     for (const { type, account, id } of this.missing.values())

@@ -3,7 +3,7 @@ import pg from 'pg';
 /** A state that an event of a reward link reports. */
 export type LinkState = 'generated' | 'revealed' | 'cancelled';
 
-/** The states of a link for which events are stored. */
+/** The states of a link that its events report. */
 export interface LinkHistory {
   link: string;
   account: string;
@@ -63,7 +63,7 @@ export async function* countedLinks(client: pg.ClientBase): AsyncGenerator<LinkH
 
 /** Returns why the connected role cannot read the events of all accounts, or undefined if it can. */
 export async function reasonForNoEvents(client: pg.ClientBase): Promise<string | undefined> {
-  // Looked up in the catalogue, because naming a table in a schema without access is an error.
+  // Looked up in pg_class, because naming a table in a schema without access is an error.
   const { rows } = await client.query<{ readable: boolean; one_account: boolean }>(
     `select has_schema_privilege(n.oid, 'usage') and has_table_privilege(c.oid, 'select') as readable,
        row_security_active(c.oid) as one_account

@@ -1,8 +1,8 @@
 import type pg from 'pg';
 
 /**
- * Counting hundreds of millions of rows takes long. It is a setting of the transaction, because a pooler would reject
- * it as a connection parameter and leak it as a session setting.
+ * Long enough to count hundreds of millions of rows. Set in the transaction, because a pooler would reject it as a
+ * connection parameter and leak it as a session setting.
  */
 const STATEMENT_TIMEOUT = '30min';
 

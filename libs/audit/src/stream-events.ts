@@ -16,9 +16,7 @@ interface StreamedEvent {
 
 const MAX_FAILURES = 2;
 const MESSAGES_PER_BATCH = 500;
-/**
- * After this long without a message the stream has no more, because the ingest may remove stored messages meanwhile.
- */
+/** Reading ends after this long without a message, because ingest may have removed the last messages meanwhile. */
 const TIMEOUT_MS = 5_000;
 
 const isMissing = (error: unknown): boolean => error instanceof JetStreamApiError && error.status === 404;

@@ -10,7 +10,7 @@ import type { KeyRateLimiter } from './key-rate-limiter.js';
 import type { KeyStore } from './key-store.js';
 
 const JOURNEY_ONLY =
-  'A key of role JOURNEY may call the customer journey and read perks. What runs on a server has a key of role USER.';
+  'A key of role JOURNEY may only call the customer journey and read perks. Use a key of role USER on servers.';
 
 const EXPIRED = 'The API key has expired.';
 const NO_MANAGEMENT = 'A key with scopes cannot make management calls.';
@@ -81,7 +81,7 @@ export class ApiKeyGuard extends AuthGuard() implements CanActivate {
     // Set before the checks, so that the log line of a rejected request has its caller too.
     request.caller = caller;
     this.limiter.count(keyId, http.getResponse<FastifyReply>());
-    // The cache may have resolved the key before it expired.
+    // Expired keys are resolved too, so that this message differs from that for an unknown key.
     if (expiresAt !== undefined && expiresAt <= Date.now()) throw new ApiError('API_KEY_INVALID', EXPIRED);
     if (!access.roles.includes(role))
       throw new ApiError('FORBIDDEN', role === 'JOURNEY' ? JOURNEY_ONLY : undefined);
@@ -114,12 +114,11 @@ function keyOf(request: AuthenticatedRequest, access: Access): string {
 function whyInvalid(request: AuthenticatedRequest, access: Access): string {
   const key = keyOf(request, access);
   const isBearer = /^Bearer\b/i.test(key || (request.headers.authorization ?? ''));
-  if (isBearer)
-    return 'A Bearer token was sent, which is not looked at here. Send an API key in the header X-API-Key.';
+  if (isBearer) return 'A Bearer token is not accepted here. Send an API key in the header X-API-Key.';
   if (key !== '') return 'The API key is not known.';
   if (access.allowsQueryKey)
     return 'No API key was sent. Send it in the header X-API-Key, or in the query parameter api_key where a header cannot be set.';
   return (request.query as { api_key?: unknown }).api_key === undefined
     ? 'No API key was sent. Send it in the header X-API-Key.'
-    : 'The query parameter api_key is not looked at here. Send an API key in the header X-API-Key.';
+    : 'The query parameter api_key is not accepted here. Send an API key in the header X-API-Key.';
 }

@@ -7,7 +7,7 @@ export const REQUIRED_SCOPE = 'perkway:required-scope';
 export const ALLOW_QUERY_KEY = 'perkway:allow-query-key';
 export const CHANGES_NOTHING = 'perkway:changes-nothing';
 
-/** A request whose key has been checked. */
+/** A request, with its caller once the guard has identified the key. */
 export type AuthenticatedRequest = FastifyRequest & { caller?: Caller };
 
 /**
@@ -29,7 +29,7 @@ export const RequiredScope = (scope: Scope) => SetMetadata(REQUIRED_SCOPE, scope
  */
 export const AllowQueryKey = () => SetMetadata(ALLOW_QUERY_KEY, true);
 
-/** Keeps calls of a handler under `/admin` that is no GET out of the audit log. */
+/** Keeps calls of a handler under `/admin` out of the audit log although it is not a GET. */
 export const ChangesNothing = () => SetMetadata(CHANGES_NOTHING, true);
 
 /**

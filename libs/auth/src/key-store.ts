@@ -6,8 +6,8 @@ import type { Logger } from 'pino';
 import { hashApiKey } from './hash-api-key.js';
 
 /**
- * Resolves key hashes; hashes without a valid key are absent from the result. Must have a timeout, and fail with an
- * ApiError of 503 or a database error.
+ * Resolves key hashes; those of unknown and revoked keys are absent from the result. Expired keys may be in it. Must
+ * have a timeout, and fail with an ApiError of 503 or a database error.
  */
 export type KeyResolver = (hashes: string[]) => Promise<Record<string, ResolvedKey>>;
 
@@ -19,7 +19,7 @@ const STALE_FOR_MS = 60_000;
 const MAX_HASHES = 10_000;
 
 /**
- * Caches the valid keys that this process has seen and refreshes them in the background
+ * Caches the known keys that this process has seen and refreshes them in the background
  * (docs/adr/0006-api-keys-in-memory.md).
  */
 export class KeyStore implements OnModuleDestroy {
@@ -41,13 +41,16 @@ export class KeyStore implements OnModuleDestroy {
     });
   }
 
-  /** Returns the key if it is in the cache. */
+  /** Returns the key if a fresh copy is in the cache. */
   peek(key: string): ResolvedKey | undefined {
     const hash = this.hashes.get(key);
     return hash === undefined ? undefined : this.cache.peek(hash);
   }
 
-  /** Resolves the key; returns undefined if it is unknown or revoked. It may have expired. Fails with 503 if it cannot be looked up. */
+  /**
+   * Returns the key, which may have expired; undefined if it is unknown or revoked. Fails with 503 if it cannot be
+   * looked up.
+   */
   async find(key: string): Promise<ResolvedKey | undefined> {
     const hash = hashApiKey(this.pepper, key);
     const found = await this.cache.get(hash);
@@ -55,7 +58,7 @@ export class KeyStore implements OnModuleDestroy {
     return found;
   }
 
-  /** Returns the valid keys used since then, with the time of their last use (epoch milliseconds). */
+  /** Returns the cached keys used since `time`, with the time of their last use (epoch milliseconds). */
   usedSince(time: number): Iterable<{ value: ResolvedKey; usedAt: number }> {
     return this.cache.usedSince(time);
   }

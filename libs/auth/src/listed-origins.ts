@@ -3,8 +3,8 @@ import type { AuthenticatedRequest } from './decorators.js';
 
 export interface ListedOrigins {
   /**
-   * Returns the account whose web sites may call this path; a preflight has no key to tell. Undefined if no such
-   * account exists, null if the path is not for web sites.
+   * Returns the account whose web sites may call this path; from the path, because a preflight has no key. Undefined if
+   * the path names no known resource, null if it is not for web sites.
    */
   accountOf(url: string): Promise<string | undefined> | null;
   /** The web sites that the account lists. */

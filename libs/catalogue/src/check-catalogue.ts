@@ -52,11 +52,11 @@ export function checkCatalogue(files: Catalogue): { problems: Problem[]; outside
     }
   };
   const legal = (entry: Source & { id: string }, what: string): void => {
-    if (entry.id === undefined || entry.id === null) complain(entry, 'id', `a ${what} has no id`);
+    if (entry.id === undefined || entry.id === null) complain(entry, 'id', `this ${what} has no id`);
     else if (!isCallerId(entry.id)) complain(entry, 'id', `${what} "${entry.id}" is not a valid id`);
   };
 
-  // Entries whose lists and maps are something else cannot be checked further.
+  // Entries with a wrong type instead of a list or map cannot be checked further.
   const unreadable = new Set<object>();
   for (const [kind, shape] of Object.entries(SHAPES) as [keyof typeof SHAPES, Shape][])
     for (const entry of files[kind] as InFile<{ id: unknown }>[])

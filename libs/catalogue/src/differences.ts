@@ -7,7 +7,7 @@ const ORDERS: Record<string, (a: unknown, b: unknown) => number> = {
   perks: (a, b) => rankOf(a) - rankOf(b),
 };
 const rankOf = (value: unknown): number => Number((value as { rank?: unknown }).rank);
-/** Members of responses that files do not have. */
+/** Members of responses that do not come from the body of the PUT. */
 const READ_ONLY = ['id', 'created_at', 'updated_at', 'inventories', 'email'];
 
 export interface Difference {
@@ -19,7 +19,7 @@ export interface Difference {
 
 /**
  * Compares a stored resource with a body or with its later version, member by member. Missing members equal empty ones;
- * members that the service sets do not count.
+ * `READ_ONLY` members do not count.
  */
 export const differences = (stored: unknown, wanted: unknown): Difference[] =>
   compare(withoutReadOnly(stored), withoutReadOnly(wanted), '');
@@ -57,7 +57,7 @@ const isEmpty = (value: unknown, at: string): boolean =>
   value === false ||
   (Array.isArray(value) && value.length === 0) ||
   (isRecord(value) && Object.entries(value).every(([name, member]) => isEmpty(member, `${at}.${name}`))) ||
-  // The default barcode of a product.
+  // The default `code_format` of a product.
   (value === 'text' && at.endsWith('code_format'));
 
 const holdsRecords = (value: unknown): boolean => Array.isArray(value) && value.some(isRecord);

@@ -5,7 +5,7 @@ import type { Problem } from './problem.js';
 import { PERK_TEXTS, type InFile, type Perk } from './resources.js';
 import { PERK_SHAPE, unknownMember } from './shapes.js';
 
-/** The columns that a template has. Translations have one for each language and text, such as `translations.fr.title`. */
+/** The columns of the console's template. A file may also have translations, such as `translations.fr.title`. */
 export const PERK_COLUMNS = [
   'id',
   ...PERK_TEXTS,
@@ -80,7 +80,7 @@ export function perksFromCsv(file: string, text: string, problems: Problem[]): I
   });
 }
 
-/** Values that are no number or boolean stay text, which the check reports. */
+/** Returns the value of a cell. An invalid number or boolean stays text, which `checkCatalogue` reports. */
 function valueOf(column: string, cell: string): unknown {
   if (column === 'categories')
     return cell

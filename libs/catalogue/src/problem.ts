@@ -1,7 +1,10 @@
 /** Something wrong in a file. */
 export interface Problem {
   file: string;
-  /** Row of a CSV as a spreadsheet numbers it (the header is row 1), or line of a YAML file that cannot be parsed. */
+  /**
+   * Row of a CSV as a spreadsheet numbers it (the header is row 1), number of a card in its file (the first is 1), or
+   * line of a YAML file that cannot be parsed.
+   */
   row?: number;
   /** Column of a CSV, or path of the member in a YAML file. */
   column?: string;

@@ -9,7 +9,7 @@ export interface Account {
   /** A key to import. The demo's keys are public, so use them for the demo only. */
   user_key?: string;
   allowed_origins?: string[];
-  /** `logo` is the name of an image in the file, and a data URL once read. */
+  /** In the file, `logo` is the path of an image; once read, it is a data URL. */
   brand?: { name: string; color?: string; logo?: string; support_url?: string };
   people?: { email: string; role: string }[];
 }

@@ -41,7 +41,7 @@ export function entryOf<T extends object>(file: string, content: unknown, proble
 
 /**
  * Reads a list of perks, or a map with the list `perks`. A map may state `partner` and `logo` once for all its perks;
- * `banner` and `logo` of a perk belong into `media`.
+ * `banner` and `logo` of a perk move to `media`.
  */
 export function perksOf(file: string, content: unknown, problems: Problem[]): InFile<Perk>[] {
   const shared = isRecord(content) ? content : { perks: content };

@@ -34,7 +34,7 @@ const preference = { createdBy: 'consumer', currency: 'EUR', expires_at: 1893456
 export const WRONG = [
   // @ts-expect-error A denomination is a number.
   () => perkway.gift.generateRewardLink({ ...preference, poolId, denomination: '25' }),
-  // @ts-expect-error A link is one of a pool.
+  // @ts-expect-error A link needs a pool.
   () => perkway.gift.generateRewardLink({ ...preference, denomination: 25 }),
   // @ts-expect-error There is no such state.
   () => perkway.gift.listRewardLinks({ state: 'LOST' }),

@@ -1,7 +1,7 @@
 import type { Documents } from '@perkway/client/documents';
 
-// Included in every program that uses the client. Fails type checks and packing while the generated types are missing
-// and the loose placeholder types are used instead.
+// Makes a type check that includes this file fail while the generated types are missing and the loose placeholder types
+// are used instead.
 type IsAny<T> = 0 extends 1 & T ? true : false;
 type Typed = {
   [Host in keyof Documents]: IsAny<Documents[Host]> extends true

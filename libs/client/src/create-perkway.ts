@@ -6,7 +6,7 @@ import { PerkwayError } from './perkway-error.js';
 import { sender, type CallOptions, type Credentials, type Input } from './send.js';
 import type { HostClient, HostName } from './types.js';
 
-/** Base URLs of the hosts, named as in the stack file. Hosts that you do not use may be omitted. */
+/** Base URLs of the hosts. Hosts that you do not use may be omitted. */
 export interface PerkwayHosts {
   perks?: string;
   boost?: string;
@@ -116,7 +116,7 @@ const withIdempotencyKey = (operationId: string, input: Input): Input =>
     ? { ...input, idempotencyKey: input.idempotencyKey ?? crypto.randomUUID() }
     : input;
 
-/** Returns whether sending the request again has no further effect. */
+/** Returns whether the client may retry the request: any except a POST that could have a second effect. */
 function mayRepeat(operationId: string, method: string, input: Input): boolean {
   if (method !== 'POST') return true;
   if (operationId === 'trackJourneyEvent') return input.externalId !== undefined;

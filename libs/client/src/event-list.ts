@@ -25,7 +25,7 @@ interface EventPage {
   next_cursor: string;
 }
 
-/** Must be below the timeout of a request. */
+/** How long the service may hold a request until there are events. A short `timeoutMs` lowers it. */
 const WAIT_S = 20;
 const PAUSE_MS = 5_000;
 

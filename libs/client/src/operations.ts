@@ -1,7 +1,7 @@
 /**
  * Every operation by `operationId`, as `METHOD path`. After `?`: members that go into the query although the request
- * has a body. `*`: the body is a string or a stream. `package.fleet-spec.ts`
- * compares this with the OpenAPI documents.
+ * has a body. `*`: the body is sent as it is, not as JSON. `package.fleet-spec.ts` compares this with the OpenAPI
+ * documents.
  */
 export const OPERATIONS = {
   perks: {

@@ -14,7 +14,7 @@ export type Input = Readonly<Record<string, unknown>>;
 export type Credentials = () => Promise<Record<string, string>> | Record<string, string>;
 
 export interface CallOptions {
-  /** Aborts the call and its retries, which then rejects with the signal's reason. */
+  /** Aborts the call and its retries. The call then rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
 }
 

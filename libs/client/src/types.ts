@@ -14,7 +14,7 @@ type Part<O, Place extends string> = O extends { parameters: infer P }
       : NonNullable<P[Place]>
     : Nothing
   : Nothing;
-/** Excluded, because the client sends its key in the header. */
+/** Without `api_key`, because the client sends its key in a header, and without `cmeta_*`, see `Attributes`. */
 type Query<O> = Omit<Part<O, 'query'>, 'api_key' | 'cmeta_*'>;
 type HeaderMembers<O> = {
   [
@@ -45,7 +45,7 @@ type Body<O> = O extends { requestBody?: infer B }
 type Attributes<O> = 'cmeta_*' extends keyof Part<O, 'query'>
   ? { [name: `cmeta_${string}`]: string }
   : unknown;
-/** Optional, because the client generates a missing key. */
+/** Makes the key optional, because the client generates a missing one. */
 type Idempotent<T> = 'idempotencyKey' extends keyof T
   ? Omit<T, 'idempotencyKey'> & { idempotencyKey?: string }
   : T;

@@ -77,7 +77,10 @@ interface EventOf<Type extends keyof EventData> {
   erased?: true;
 }
 
-/** An event of the feed, as in `listEvents` and webhooks. `type` tells which `data` it has; a newer service may add types. */
+/**
+ * An event of the feed, as in `listEvents` and webhooks. `type` tells which `data` it has; a newer service may add
+ * types.
+ */
 export type WebhookEvent = { [Type in keyof EventData]: EventOf<Type> }[keyof EventData];
 
 /** Request headers: of `node:http`, of Fetch, or a plain object. */

@@ -62,8 +62,8 @@ export class AccountDirectory implements OnApplicationShutdown {
   }
 
   /**
-   * Returns the web sites that may call the customer journey of the account. @throws ApiError 503 if it cannot be
-   * looked up
+   * Returns the web sites that may call the account's customer journey and read its collections. @throws ApiError 503
+   * if the account cannot be looked up
    */
   async allowedOrigins(id: string): Promise<readonly string[]> {
     return (await this.accounts.get(id))?.allowedOrigins ?? [];
@@ -74,7 +74,7 @@ export class AccountDirectory implements OnApplicationShutdown {
     return ORIGIN.test(origin) && (await this.origins.get(origin)) === true;
   }
 
-  /** Returns the account's brand for recipients, best effort: null if it is unknown and the owner is unavailable. */
+  /** Returns the account's brand; null if it has none, or if none is cached and the owner is unavailable. */
   async brand(id: string): Promise<Brand | null> {
     return (await this.brands.get(id).catch(() => null)) ?? null;
   }

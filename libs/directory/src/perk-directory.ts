@@ -10,8 +10,8 @@ import { LOGGER, RefreshingCache, RpcClient } from '@perkway/platform';
 import type { Logger } from 'pino';
 
 /**
- * Caches perks of the catalogue: edits take effect within seconds, and cached perks stay available while their owner is down.
- * Targets and texts are cached separately, because most callers need only one of them.
+ * Caches perks of the catalogue: edits take effect within seconds, and cached perks stay available while their owner is
+ * down. Targets and texts are cached separately, because most callers need only one of them.
  */
 @Injectable()
 export class PerkDirectory implements OnApplicationShutdown {
@@ -36,7 +36,7 @@ export class PerkDirectory implements OnApplicationShutdown {
     });
   }
 
-  /** Returns the target of a click, if it is in the cache. */
+  /** Returns the target of a click, if a fresh one is in the cache. */
   peekTarget(id: string): string | undefined {
     return this.targets.peek(id);
   }
@@ -50,7 +50,7 @@ export class PerkDirectory implements OnApplicationShutdown {
   }
 
   /**
-   * Returns the texts and media of a perk, if they are in the cache.
+   * Returns the texts and media of a perk, if fresh ones are in the cache.
    * @param language in canonical form, one that the perk has; default: the catalogue's default language
    */
   peek(id: string, language = ''): ResolvedPerk | undefined {

@@ -62,7 +62,7 @@ describe('the perk directory', () => {
     const failing = await respond(nats.url, RESOLVE_OFFERS, () => {
       throw new Error('INTERNAL_ERROR');
     });
-    await waitFor(() => app.logs.some((line) => line.includes('owner fails to respond')), 'a log line');
+    await waitFor(() => app.logs.some((line) => line.includes('owner responds with an error')), 'a log line');
     expect(await perks.findTarget('perk-1')).toBe(offers.get('perk-1'));
     await expect(perks.findTarget('unseen')).rejects.toMatchObject({ code: 'INTERNAL_ERROR' });
     await expect(perks.requireAll('incentives', ['perk-1'])).rejects.toMatchObject({

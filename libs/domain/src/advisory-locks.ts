@@ -1,8 +1,8 @@
 /**
- * Every advisory lock of apps and tools, as arguments of `pg_advisory_lock` and similar functions. All apps may share
- * one database, so the numbers must be distinct. A number never changes, because old and new replicas must mean the
- * same lock. (Local provisioning has its own lock in another database; gift-cards also locks the hashes of its
- * idempotency keys.)
+ * The advisory locks of apps and tools that have numbers, as arguments of `pg_advisory_lock` and similar functions. All
+ * apps may share one database, so the numbers must be distinct. A number never changes, because old and new replicas
+ * must mean the same lock. (Locks of hashes alone, such as those of `lockRow`, are not listed. Local provisioning has
+ * its own lock in another database.)
  */
 export const ADVISORY_LOCKS = {
   /** One migration job at a time per database. */

@@ -37,8 +37,8 @@ export const limitsSubject = (app: string): string => `limits.${app}`;
 const TRACKERS: AppName[] = ['perks', 'links', 'boost', 'gift-cards'];
 
 /**
- * Creates the streams and the consumer, reads and acknowledges, and removes messages that are stored and expired,
- * surplus or erased.
+ * Creates the streams and its own consumer, reads and acknowledges messages, purges old ones from a stream that is
+ * nearly full, and deletes those of erased persons.
  */
 const INGEST: AppName = 'analytics-query';
 const INGEST_SUBJECTS = [

@@ -1,6 +1,6 @@
 /**
- * USER: a client's servers. ADMIN: the platform, including management calls. JOURNEY: pages of a client's website,
- * readable by anyone in the browser; only for the customer journey and reads of perks.
+ * USER: a client's servers. ADMIN: all that USER may, and management calls. JOURNEY: pages of a client's website, where
+ * anyone can read the key; only for the customer journey and reads of perks.
  */
 export const ROLES = ['USER', 'ADMIN', 'JOURNEY'] as const;
 export type Role = (typeof ROLES)[number];

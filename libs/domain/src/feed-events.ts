@@ -1,4 +1,4 @@
-/** The event types of an account's feed. Some of them are only published by later releases. */
+/** The event types of an account's feed. `pool.low` and `pool.recovered` are reserved: no app publishes them. */
 export const FEED_EVENT_TYPES = [
   'perk.clicked',
   'teaser.viewed',
@@ -16,7 +16,7 @@ export const FEED_EVENT_TYPES = [
 ] as const;
 export type FeedEventType = (typeof FEED_EVENT_TYPES)[number];
 
-/** The values that `types` accepts: a ping is only sent to its webhook and is never in the feed. */
+/** The values that `types` accepts. A ping goes only to its webhook and is never in the feed. */
 export const EVENT_TYPES = [...FEED_EVENT_TYPES, 'webhook.ping'] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 

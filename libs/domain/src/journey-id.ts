@@ -6,7 +6,7 @@ export const DERIVED_JOURNEY_PREFIX = 'c-';
 /** Number of hexadecimal digits of the hash in the id. */
 export const DERIVED_JOURNEY_DIGITS = 32;
 
-/** Returns the journey of all events of a campaign that came without one; always the same (specification section 2). */
+/** Returns the journey that all events of a campaign share if they came without one (specification section 2). */
 export const deriveJourneyId = (campaignId: string): string =>
   DERIVED_JOURNEY_PREFIX +
   hash('sha256', DERIVED_JOURNEY_SALT + campaignId, 'hex').slice(0, DERIVED_JOURNEY_DIGITS);

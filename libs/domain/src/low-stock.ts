@@ -4,10 +4,10 @@ export const LOW_STOCK = 50;
 export const LOW_STOCK_DAYS = 14;
 /** Stock that lasts fewer days is urgent. */
 export const URGENT_STOCK_DAYS = 3;
-/** The rate at which stock is used is that of so many days in UTC, today included, or of the days since it exists. */
+/** Usage rates cover this many UTC days, including today, or the age of the stock if that is less. */
 export const STOCK_RATE_DAYS = 30;
 
-/** With fewer used, the rate may be chance: no forecast is made from it. */
+/** `daysLeft` makes no forecast from fewer uses, because their rate may be chance. */
 export const LEAST_USED = 5;
 
 /** Stock of a card value or of single-use codes, and how fast it is used. */
@@ -15,7 +15,7 @@ export interface StockRate {
   available: number;
   /** Used in the last 30 days, less what came back. */
   used: number;
-  /** Days in which it was used: its age, at least 1 and at most 30. */
+  /** Days that the rate covers: the age of the stock, at least 1 and at most 30. */
   days: number;
 }
 
@@ -35,7 +35,7 @@ export function stockRateStart(): Date {
   return first;
 }
 
-/** SQL for the days of a rate of stock that exists since a time. */
+/** SQL for `StockRate.days` of stock that exists since `since`, an SQL expression. */
 export const rateDays = (since: string): string =>
   `greatest(1, least(${STOCK_RATE_DAYS}, extract(epoch from now() - ${since}) / 86400))`;
 

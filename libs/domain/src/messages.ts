@@ -41,7 +41,7 @@ export interface KeyUses {
 
 /**
  * Opens a console key for one session or job: the console creates the key and sends only its hash. The key is valid
- * until it expires, is closed, or its holder loses access: the key that signed in, or the person. Repeating the request
+ * until it expires, is closed, or its holder (the key or person that signed in) loses access. Repeating the request
  * changes nothing.
  */
 export const OPEN_CONSOLE_KEY: RpcContract<OpenConsoleKey, ConsoleKeyReply> = {
@@ -262,7 +262,7 @@ export const STORE_ADMIN_LOG: RpcContract<AdminLogRecord, object> = {
 };
 export type AdminLogRecord = AdminLogEntry | AdminLogOutcome;
 export interface AdminLogEntry {
-  /** A UUID, also of the outcome. */
+  /** A UUID, which the outcome has too. */
   id: string;
   /** ISO 8601 */
   at: string;
@@ -321,7 +321,7 @@ export interface ResolvedPerk {
   languages: string[];
 }
 
-/** These two carry bearer secrets: no stream captures their subjects. Both are safe to repeat. */
+/** This contract and the next carry bearer secrets: no stream captures their subjects. Both are safe to repeat. */
 export const GET_REWARD_LINK: RpcContract<RewardLinkRequest, RewardLinkReply> = {
   subject: 'gift-cards.reward-link.get',
   owner: 'gift-cards',
@@ -346,7 +346,7 @@ export interface RewardLinkView {
   country: string;
   /** Unix seconds. */
   expires_at: number;
-  /** Absent if RESERVED: recipients quote its first 8 characters to the sender. It is no credential. */
+  /** Absent if RESERVED. Recipients quote its first 8 characters to the sender; it is not a credential. */
   id?: string;
   /** Present only if the link was cancelled before it was revealed, by its sender or by a withdrawal of its card. */
   cancelled?: true;
@@ -391,8 +391,8 @@ export type RewardLinkReply =
   | { error: 'LINK_NOT_FOUND' | 'LINK_EXPIRED'; link?: undefined; brand?: Brand | null };
 
 /**
- * Returns the stand-ins of an erasure. After the response, all stored events of the journey have its stand-in.
- * Repeating the request returns the same stand-in; nothing is stored about a customer.
+ * Returns the stand-ins of an erasure. After the response, events of the journey are stored with its stand-in.
+ * Repeating the request for a journey returns the same stand-in; nothing is stored about a customer.
  */
 export const BEGIN_ERASURE: RpcContract<ErasureSubject, StandIns> = {
   subject: 'analytics-query.erasure.begin',
@@ -410,7 +410,7 @@ const erase = (owner: AppName, serviceName: string): RpcContract<Erasure, Erased
   callers: ['token-issuer'],
   serviceName,
 });
-/** The contracts by app. The event store is last, because events of the other apps arrive there. */
+/** The contracts by app. token-issuer calls the event store last, because events of the other apps arrive there. */
 export const ERASE = {
   console: erase('console', 'The console'),
   'gift-cards': erase('gift-cards', 'The gift-card service'),
@@ -429,10 +429,10 @@ export const COUNT_TRAFFIC: RpcContract<Record<string, never>, AccountTraffic> =
   serviceName: 'The event store',
 };
 export interface AccountTraffic {
-  /** The end of the later week, now, and the begin of the earlier one; epoch milliseconds. */
+  /** Start of the earlier week, and end of the later one: the end of the current hour. Epoch milliseconds. */
   from: number;
   to: number;
-  /** The end of the later day, the last full hour, so that both days are complete. */
+  /** End of the later day: the start of the current hour, so that both days are complete. */
   dayTo: number;
   accounts: {
     account: string;
@@ -472,7 +472,7 @@ export interface WebhookState {
   pending: number;
 }
 
-/** Counts links of an account by what became of them; unknown ids count as nothing. At most 1,000 ids. */
+/** Counts links of an account by state. Ignores unknown ids. At most 1,000 ids. */
 export const COUNT_LINK_STATES: RpcContract<{ account: string; ids: string[] }, LinkStates> = {
   subject: 'gift-cards.links.count-states',
   owner: 'gift-cards',
@@ -527,7 +527,7 @@ export interface CardStock extends StockRate {
   country: string;
 }
 
-/** Limits per journey or reference are not listed when they are nearly used up: recipients usually use them up. */
+/** Limits that `LIST_NEARLY_USED_LIMITS` lists. It omits those per journey or reference, which are usually used up. */
 export const LISTED_LIMITS_PER = ['account', 'pool_id', 'campaign_id', 'created_by', 'key_id'] as const;
 
 /**

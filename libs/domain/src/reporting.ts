@@ -7,8 +7,8 @@ export const REPORTING = {
   roles: 'reporting.roles',
   /** Timeout of one statement. A role can lift its own setting, so analytics-query terminates what runs longer. */
   statementTimeoutMs: 30_000,
-  /** Limited because every session takes memory and a server process. */
+  /** Connection limit of each role, because every session takes memory and a server process. */
   connections: 10,
-  /** Of one server process, so that a query cannot fill the disk. Only a superuser can set it. */
+  /** Limit of temporary files per server process, so that a query cannot fill the disk. Only a superuser can set it. */
   tempFileLimit: '1GB',
 } as const;

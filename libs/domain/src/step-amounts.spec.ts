@@ -50,6 +50,11 @@ it('conversionAmount adds up values of each currency', () => {
   const rows = [
     { 'conversions.count': '2', 'conversions.value': '12.5', 'conversions.currency': 'EUR' },
     { 'conversions.count': '1', 'conversions.value': null, 'conversions.currency': null },
+    { 'conversions.count': '1', 'conversions.value': '0.0004', 'conversions.currency': 'CLF' },
   ];
-  expect(conversionAmount(rows)).toEqual({ count: 3, money: new Map([['EUR', 12.5]]) });
+  const money = new Map([
+    ['EUR', 12.5],
+    ['CLF', 0.0004],
+  ]);
+  expect(conversionAmount(rows)).toEqual({ count: 4, money });
 });

@@ -4,10 +4,10 @@ export const FIRST_DAY = '2000-01-01';
 /** Sums by currency, which are never added to each other. */
 export type Money = Map<string, number>;
 
-/** No currency has more than three decimals. */
+/** Rounds to four decimals, the most that a currency has (CLF, UYW), to remove floating-point errors. */
 export function addMoney(money: Money, currency: unknown, value: number): void {
   if (typeof currency === 'string' && value !== 0)
-    money.set(currency, Number(((money.get(currency) ?? 0) + value).toFixed(3)));
+    money.set(currency, Number(((money.get(currency) ?? 0) + value).toFixed(4)));
 }
 
 /** A count and, if the step has a monetary value, the total by currency. */
@@ -24,11 +24,11 @@ const CONVERSIONS = 'conversions';
 const nothing = () => ({ count: 0, money: new Map() as Money });
 const numberOf = (row: Row, member: string): number => Number(row[member] ?? 0);
 
-/** What each state of a link adds to the links that are outstanding. */
+/** Change of the number of outstanding links when a link gets a state. */
 export const LINK_STATES = { generated: 1, revealed: -1, cancelled: -1, expired: -1 };
 type LinkState = keyof typeof LINK_STATES;
 
-/** What `linkAmounts` needs of the query host. */
+/** Members that `linkAmounts` needs from the query host. */
 export const LINK_MEMBERS = {
   measures: [`${LINKS}.count`],
   dimensions: [`${LINKS}.state`, `${LINKS}.currency`, `${LINKS}.denomination`],
@@ -36,7 +36,7 @@ export const LINK_MEMBERS = {
 
 /**
  * Counts links by what happened to them in each range; a link is worth the value of its card. A link is outstanding at
- * the end of a range if nothing happened to it after it was made.
+ * the end of a range if it was generated but neither revealed nor ended by then.
  *
  * @param parts the rows of each range, the latest first; the earliest begins on `FIRST_DAY`
  */
@@ -62,7 +62,7 @@ export function linkAmounts(parts: Row[][]): Record<LinkState | 'outstanding', R
     .reverse();
 }
 
-/** What `conversionAmount` needs of the query host. */
+/** Members that `conversionAmount` needs from the query host. */
 export const CONVERSION_MEMBERS = {
   measures: [`${CONVERSIONS}.count`, `${CONVERSIONS}.value`],
   dimensions: [`${CONVERSIONS}.currency`],

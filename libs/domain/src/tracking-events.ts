@@ -4,7 +4,7 @@ import type { CustomAttributes } from './custom-attributes.js';
 /** Incremented when an event's shape changes in a way that an older reader would misread. */
 export const TRACKING_EVENT_VERSION = 1;
 
-/** Keeps every event for days, even after it is stored, so that it can be replayed after a restore. */
+/** Keeps events for days, even after they are stored, so that they can be replayed after a restore. */
 export const TRACKING_STREAM = 'TRACKING_EVENTS';
 /** The work queue of earlier releases: drained, then deleted, because the retention of a stream cannot be changed. */
 export const FORMER_TRACKING_STREAM = 'TRACKING';

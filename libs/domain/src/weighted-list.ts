@@ -3,8 +3,8 @@ const MAX_MEMBERS = 20;
 const WEIGHT = /^\s*q\s*=\s*(\d(?:\.\d{0,3})?)\s*$/i;
 
 /**
- * Returns the members of an `Accept-Language` or `Accept-Encoding` header in lower case, the most preferred first (RFC
- * 9110, 12.4.2). Members of weight 0 are left out; an invalid weight counts as none.
+ * Returns the members of an `Accept`, `Accept-Language` or `Accept-Encoding` header in lower case, the most preferred
+ * first (RFC 9110, 12.4.2). Drops members with weight 0 or above 1. A weight that does not parse counts as 1.
  */
 export function readWeightedList(header: string | undefined): string[] {
   const wanted: { value: string; weight: number }[] = [];

@@ -3,7 +3,7 @@ import { APPS, FLEET, hasDatabase, type DatabaseApp } from './fleet.js';
 export const READER_ROLE = FLEET['analytics-query'].database.reader;
 
 export interface DatabaseUrls {
-  /** The superuser's URL, with access to every schema. */
+  /** The URL with the user of `adminUrl`: a superuser, or the owner of the database. */
   admin: string;
   apps: Record<DatabaseApp, string>;
   reader: string;

@@ -25,8 +25,8 @@ interface AppDescription {
 }
 
 /**
- * The apps with their ports, schemas, roles and secrets. The local stack, tests, benchmarks and deployments are
- * generated from this. Port offset 8 is Postgres, 9 is nats-server.
+ * The apps with their ports, schemas, roles and secrets. The local stack, tests, benchmarks, `perkway provision` and
+ * `perkway secrets` use them. Port offset 8 is Postgres, 9 is nats-server.
  */
 export const FLEET = {
   perks: {

@@ -8,7 +8,7 @@ export interface StackFile {
   adminKey: string;
   /** The superuser's URL, with access to every schema. */
   databaseUrl: string;
-  /** The operator's URL, who may do everything on the broker. */
+  /** The URL of the operator, who may do everything on the broker. */
   natsUrl: string;
   /** By app folder, `postgres` and `nats`; only processes that this stack started. */
   pids: Record<string, number>;

@@ -10,10 +10,7 @@ export interface BaseBackup {
   endLsn: string;
 }
 
-/**
- * Skipped or emptied as pg_basebackup does: files of the running server, and the WAL, which is streamed or restored
- * separately.
- */
+/** Not copied: files of the running server, signal files, and the WAL, which is streamed or restored separately. */
 const SKIPPED_FILES = new Set(['postmaster.pid', 'postmaster.opts', 'standby.signal', 'recovery.signal']);
 const EMPTIED_FOLDERS = new Set([
   'pg_wal',

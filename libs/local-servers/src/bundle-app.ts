@@ -6,7 +6,7 @@ import { run } from './server-process.js';
 const ROOT = join(import.meta.dirname, '../../..');
 const TIMEOUT_MS = 180_000;
 
-/** Bundles an app or the operator's tools as the build does, in a folder of its own inside the given one, and returns that folder. */
+/** Bundles an app or the operator's commands as the build does, in a subfolder of `folder`. Returns the subfolder. */
 export async function bundleApp(app: AppName | 'perkway', folder: string): Promise<string> {
   // Bundles resolve npm packages here.
   await symlink(join(ROOT, 'dist/node_modules'), join(folder, 'node_modules')).catch((error) => {

@@ -24,8 +24,9 @@ const TIMEOUT_MS = 24 * 3_600_000;
 
 /**
  * Distributes the event store over the nodes of a Citus cluster. Tables with an account are distributed and colocated
- * by account; the others are copied to every node. Distributed tables stay as they are, so run it again after a
- * migration that adds a table or after an interruption. New monthly partitions are distributed by themselves.
+ * by account, and `EVERYWHERE` tables are copied to every node. Other tables stay on the coordinator. A run skips
+ * tables that are distributed already: repeat it after a migration that adds a table or after an interruption. New
+ * monthly partitions are distributed by themselves.
  *
  * While the rows of a table move, writers to it wait.
  *

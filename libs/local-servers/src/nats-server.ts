@@ -23,7 +23,7 @@ export interface NatsOptions {
   binary?: string;
   /** Server name in a cluster; random by default. */
   name?: string;
-  /** Maximum bytes of streams on disk, 10 GB by default as in the deployments. The server refuses more. */
+  /** Maximum bytes of streams on disk, 10 GB by default, as in compose. The server refuses more. */
   maxFileBytes?: number;
 }
 
@@ -59,7 +59,8 @@ export const readNatsInfo = (host: string, port: number, timeoutMs: number): Pro
   });
 
 function configuration(options: NatsOptions, name: string, port: number, version: readonly number[]): string {
-  // `always` flushes before a publish is acknowledged, so that acknowledged messages survive a power cut. 2.9 refuses the setting; it flushes every two minutes, which is enough for a crash of the server alone.
+  // `always` flushes before a publish is acknowledged, so that acknowledged messages survive a power cut. 2.9 rejects
+  // the setting and flushes every two minutes, which is enough for a crash of the server alone.
   return [
     `server_name: ${JSON.stringify(name)}`,
     'host: "127.0.0.1"',

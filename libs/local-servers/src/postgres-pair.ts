@@ -76,7 +76,7 @@ export class PostgresPair {
     return this.following.server;
   }
 
-  /** Stops replication and waiting for the standby. From now on commits are on the primary alone. */
+  /** Stops replication, so that commits are on the primary alone and do not wait for the standby. */
   async cutOffStandby(): Promise<void> {
     await setSynchronousStandbys(this.primary.url, []);
     await stopFollowing(this.standby.url);

@@ -167,8 +167,8 @@ async function createCluster(
 }
 
 /**
- * Removes the pid file of a killed server if another program has its pid now, which Postgres would take for the old
- * server. Rejects if the old server is running.
+ * Removes the pid file that a killed server left: Postgres would take another program with that pid for the old server.
+ * Rejects if the old server is running.
  */
 async function clearStalePidFile(dataDir: string): Promise<void> {
   const file = join(dataDir, 'postmaster.pid');

@@ -20,9 +20,9 @@ export interface ProvisionOptions {
 }
 
 /**
- * Statements of an app that exceed these limits fail, and its caller gets 503 instead of waiting. They are settings of
- * the role, because a pooler in transaction mode rejects them as connection parameters. Migrations bypass the pooler
- * and set their own.
+ * Milliseconds. Statements of an app that exceed these limits fail, and its caller gets 503 instead of waiting. The
+ * limits are settings of the role, because a pooler in transaction mode rejects them as connection parameters.
+ * Migrations bypass the pooler and set their own.
  */
 const LIMITS = ['statement_timeout = 5000', 'idle_in_transaction_session_timeout = 10000'];
 /** The reader's transactions set their own statement timeout. */
@@ -82,7 +82,7 @@ async function provisionRole(
 
 /**
  * Runs `work` with the rights of another role. A superuser has them; an owner with CREATEROLE grants itself the role
- * meanwhile.
+ * for that time.
  */
 export async function actingAs<T>(client: pg.Client, role: string, work: () => Promise<T>): Promise<T> {
   const { rows } = await client.query<{ super: boolean }>(

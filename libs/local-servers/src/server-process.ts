@@ -51,7 +51,10 @@ function dieWithParentPrefix(): string[] {
   return ['sh', '-c', script, String(process.pid)];
 }
 
-/** A child process that writes to a log file. Unless `inSession`, it leads its own process group, so Ctrl-C does not reach it. */
+/**
+ * A child process that writes to a log file. Unless `inSession`, it leads its own process group, so Ctrl-C does not
+ * reach it.
+ */
 export class ServerProcess {
   readonly pid: number;
   readonly exited: Promise<Exit>;
@@ -125,7 +128,7 @@ export class ServerProcess {
 
   /** Sends the signals one after another until the process exits. The last one should be SIGKILL. */
   async stop(steps: readonly { signal: NodeJS.Signals; graceMs: number }[]): Promise<void> {
-    // A process stopped by SIGSTOP does not receive other signals.
+    // A process stopped by SIGSTOP handles no signal but SIGKILL until it continues.
     this.signal('SIGCONT');
     for (const { signal, graceMs } of steps) {
       if (!this.running) return;
@@ -176,7 +179,10 @@ export interface RunOptions {
   includeStderr?: boolean;
 }
 
-/** Runs a program and returns its standard output. Rejects with the end of its output if it fails or takes longer than `timeoutMs`. */
+/**
+ * Runs a program and returns its standard output. Rejects with the end of its output if it fails or takes longer than
+ * `timeoutMs`.
+ */
 export async function run(command: string, args: string[], options: RunOptions = {}): Promise<string> {
   const { input = '', timeoutMs = 60_000, includeStderr = false, ...spawnOptions } = options;
   const child = spawn(command, args, spawnOptions);

@@ -6,7 +6,7 @@ import type { LocalServer } from './local-server.js';
 import { startPostgres, type PostgresOptions } from './postgres-server.js';
 import { withAdminClient } from './provision-database.js';
 
-/** Settings for a server with a standby. They also work without durability. */
+/** Settings for a server with a standby, `durable` or not. */
 export const REPLICATING = { wal_level: 'replica', max_wal_senders: '10', wal_keep_size: '1GB' };
 
 export interface StandbyOptions extends PostgresOptions {

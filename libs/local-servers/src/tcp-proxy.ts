@@ -13,7 +13,7 @@ export class TcpProxy {
 
   private constructor(private readonly server: Server) {}
 
-  /** @param target is called for each connection, which is closed if there is none */
+  /** @param target is called for each connection, which is closed if the result is undefined */
   static async listen(target: () => Address | undefined): Promise<TcpProxy> {
     const server = createServer();
     const proxy = new TcpProxy(server);
@@ -63,7 +63,7 @@ export class TcpProxy {
     await once(this.server, 'close');
   }
 
-  /** Not by `pipe`, which would resume a frozen socket. */
+  /** Passes data on without `pipe`, which would resume a frozen socket. */
   private pass(from: Socket, to: Socket): void {
     this.sockets.add(from);
     from.setNoDelay(true);

@@ -14,8 +14,8 @@ import { onStopSignal } from './stop-signal.js';
 const DRAIN_LIMIT_MS = 10_000;
 
 /**
- * Runs an app: reads the environment, creates the app, listens, and drains on SIGTERM and SIGINT. Before it listens
- * there is nothing to drain, so a signal ends the process at once.
+ * Runs an app: reads the environment, creates the app, listens, and drains on SIGTERM and SIGINT. Until the app is
+ * created there is nothing to drain, so a signal ends the process at once.
  */
 export async function bootstrap<S extends Record<string, ValidatorSpec<unknown>>>(
   envSpec: S,

@@ -114,7 +114,7 @@ export async function createApp(definition: AppDefinition): Promise<NestFastifyA
     // Requests that arrive while the server closes are still served, with `Connection: close`.
     return503OnClosing: false,
     genReqId: requestIdOf,
-    // Node would respond by itself in its own format, so `refuseHostless` rejects these requests.
+    // Node would reject a request without Host in its own format, so `refuseHostless` does it instead.
     http: {
       requireHostHeader: false,
       headersTimeout: connections.headWithinMs,

@@ -16,9 +16,9 @@ export interface LoopOptions {
   task: string;
   /** Pause between two runs, in milliseconds. */
   everyMs: number;
-  /** After `wake` the next run starts this much later, so that it serves several calls. */
+  /** Further pause before the next run, also after `wake`, so that one run serves several calls. In milliseconds. */
   minPauseMs?: number;
-  /** @returns another pause before the next run, in milliseconds */
+  /** @returns the pause before the next run in milliseconds, if not `everyMs` */
   run: () => Promise<number | void>;
 }
 
@@ -40,7 +40,7 @@ export class Loop {
     private readonly isReady?: Promise<void>,
   ) {}
 
-  /** True once the app stops: a long run ends early. */
+  /** True once the app stops. Long runs check it, to end early. */
   get isStopping(): boolean {
     return this.stopped;
   }

@@ -1,4 +1,4 @@
-/** Replaces the signal listeners of the bundle's entry. Needed because process 1 has no default action for signals. */
+/** Calls `stop` on SIGTERM and SIGINT. Replaces the listeners that a bundle sets as process 1 while it loads. */
 export function onStopSignal(stop: (signal: NodeJS.Signals) => void): void {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     const before = process.listeners(signal);

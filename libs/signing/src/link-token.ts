@@ -11,7 +11,7 @@ import { hmac, type Keyring } from './keyring.js';
  *   body   (3n bytes): lengths of account, collection, perk 3 | the three ids | zero padding
  *
  * Each part is a multiple of 3 bytes and is encoded separately as base64url, without unused bits. The header is encoded
- * once per fetch and the body once per perk.
+ * once per batch and the body once per perk.
  */
 const VERSION = 1;
 const KEY_ID_LENGTH = 8;

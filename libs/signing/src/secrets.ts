@@ -8,9 +8,6 @@ import { hmac, type Keyring } from './keyring.js';
 export const keyedHash = (secret: string | Buffer, text: string): string =>
   hmac(secret, text).toString('hex');
 
-/** Returns the keyed hash of an API key. Keys are case-insensitive (specification section 5, rule 4). */
-export const hashApiKey = (pepper: string, apiKey: string): string => keyedHash(pepper, apiKey.toLowerCase());
-
 const BLOCK_LENGTH = 64;
 
 /**

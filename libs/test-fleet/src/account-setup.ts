@@ -5,7 +5,7 @@ import type { Admin } from './send-request.js';
 export const OFFER = 'https://partner.example/offer';
 const CATEGORY = 1;
 
-/** Creates what one client account has, through the management API. A repeated call changes what exists. */
+/** Creates the resources of one client account. A repeated `put…` replaces one; `aKey` and `aPool` create another. */
 export class AccountSetup {
   constructor(
     private readonly admin: Admin,

@@ -40,9 +40,9 @@ export interface Attempt {
   phase: number;
   /** Milliseconds since the run began. */
   begunAt: number;
-  /** When it was acknowledged, in milliseconds since the run began. Absent if it was refused or got no response. */
+  /** When it was acknowledged, in milliseconds since the run began. Absent if it was not. */
   acknowledgedAt?: number;
-  /** Number of its requests that got 503 or no response. */
+  /** Number of its requests that got 503, `Continue wait` or no response. */
   refusals: number;
   /** Id of the reward link, if it has one. */
   linkId?: string;
@@ -111,7 +111,7 @@ export class Load {
     private readonly operations: readonly Operation[] = OPERATION_NAMES,
   ) {}
 
-  /** What went wrong at any time: refusals, attempts without a response, and responses that no fault excuses. */
+  /** Wrong responses as text, and as JSON the attempts that were refused or not acknowledged. */
   get failures(): string[] {
     const failed = this.attempts.filter(
       ({ acknowledgedAt, refusals }) => acknowledgedAt === undefined || refusals > 0,

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import type { Stored, StoredLink } from './reconciliation.js';
 
-/** Reads the rows of a run from all databases, as superuser. */
+/** Reads the events and reward links of a run as superuser. `linkEvents` has those of all runs. */
 export async function readResource(databaseUrl: string, run: string): Promise<Stored> {
   const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 10_000 });
   client.on('error', () => undefined);

@@ -6,7 +6,7 @@ import type { Replica, TestFleet } from './test-fleet.js';
 
 /** docs/adr/0006-api-keys-in-memory.md */
 const REVOKED_WITHIN_MS = 5_000;
-/** How much longer than the bound a revoked key is tried. */
+/** Requests with a revoked key continue for this long after the time in which it may be accepted. */
 const OBSERVED_AFTER_MS = 3_000;
 /** Every operation accepts a valid key within this time, also on a busy machine. */
 const WARM_LIMIT_MS = 60_000;

@@ -276,7 +276,7 @@ export class TestFleet implements LoadTarget {
       },
       logFile: join(this.folder, 'logs', `${app}-${port}.log`),
       dieWithParent: true,
-      // Linux gives each session the same share of the processors. With one session per app, Postgres with all its
+      // Linux gives each session the same share of the processors. With one session per replica, Postgres with all its
       // connections would get a twenty-fifth of a busy machine.
       inSession: !process.stdin.isTTY,
     });

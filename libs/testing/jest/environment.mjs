@@ -8,7 +8,8 @@ const compiled = new Map();
 
 /**
  * Compiles a bundled package from the code that this worker compiled for an earlier test file, which halves the time to
- * load the packages. Jest compiles every file again, because it passes a callback for `import()`, which bundles lack.
+ * load the packages. Jest compiles every file again, because it passes a callback for `import()`. Bundles have no
+ * `import()`, so they need no callback.
  */
 vm.compileFunction = (source, parameters, options) => {
   const { filename, parsingContext } = options;

@@ -19,7 +19,7 @@ export function schemaChecker(document: Document): (schema: object, value: unkno
   ajv.addVocabulary(['example', 'components']);
   const prepared = (part: object): object => JSON.parse(JSON.stringify(part, closed), absolute) as object;
   ajv.addSchema(prepared({ $id: 'document', components: { schemas: document.components?.schemas ?? {} } }));
-  // By text, because most responses share a few schemas, and compiling takes most of the time of a check.
+  // By the schema's text, because most responses share a few schemas, and compiling takes most of the time of a check.
   const compiled = new Map<string, ValidateFunction>();
   return (schema, value) => {
     const text = JSON.stringify(schema);
@@ -66,7 +66,7 @@ function responseChecker(document: Document): Check {
   };
 }
 
-/** Compares every response of an app with its OpenAPI document. Read `problems()` when the tests are over. */
+/** Compares up to `CHECKED` responses of each kind with the app's OpenAPI document. Read `problems()` at the end. */
 export function checkResponses(definition: AppDefinition): {
   definition: AppDefinition;
   problems(): string[];

@@ -7,7 +7,10 @@ export interface Plan {
   Plans?: Plan[];
 }
 
-/** Returns how many rows a plan reads, of use or not. @param nodes which types of nodes count; default: all */
+/**
+ * Returns how many rows the nodes of a plan read, including those that a filter removed.
+ * @param nodes which types of nodes count; default: all
+ */
 export const rowsRead = (plan: Plan, nodes = /./): number =>
   (nodes.test(plan['Node Type'])
     ? plan['Actual Loops'] * (plan['Actual Rows'] + (plan['Rows Removed by Filter'] ?? 0))

@@ -6,7 +6,7 @@ import { distributeOver, provisionDatabase, startPostgres, type LocalServer } fr
 import pg from 'pg';
 import { runCitusWorkers, runFolder, runPostgresUrl } from './test-servers.js';
 
-/** Runs migrations at the URL of the app's role, or of several apps, and closes its connections. */
+/** Runs the app's migrations at `url`, or those of several apps at `urls`, and closes its connections. */
 export type Migrate = (url: string, urls: DatabaseUrls) => Promise<unknown>;
 
 export interface TestDatabase {
@@ -14,7 +14,7 @@ export interface TestDatabase {
   url: string;
   /** Connects as `analytics_reader`. */
   readerUrl: string;
-  /** The URLs of all apps in this database. Only the named app's schema has tables. */
+  /** The URLs of all apps in this database. Only schemas that `migrate` filled have tables. */
   urls: DatabaseUrls;
   /** Runs a statement in the app's schema as superuser, which bypasses row-level security, and returns the rows. */
   query<Row extends pg.QueryResultRow = pg.QueryResultRow>(sql: string, params?: unknown[]): Promise<Row[]>;

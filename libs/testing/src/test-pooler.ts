@@ -14,7 +14,7 @@ export const pgbouncer = onPath('pgbouncer') ?? (existsSync(DEBIAN) ? DEBIAN : u
 export interface TestPooler {
   /** Returns the URL of the same database and role through the pooler. */
   through(url: string): string;
-  /** The pooler's log, with the errors that it returned. */
+  /** The last 4 KiB of the pooler's log, with the errors that it returned. */
   log(): string;
   close(): Promise<void>;
 }

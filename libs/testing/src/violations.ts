@@ -2,7 +2,7 @@ import type { AxeResults } from 'axe-core';
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 
-/** Lists the violations of WCAG 2.2 AA and of axe's best practices. Compare it with an empty array. */
+/** Lists the violations of axe's default rules: WCAG 2.1 AA and best practices. Compare it with an empty array. */
 export async function violations(page: Page): Promise<string[]> {
   // Once per document, because it is half a megabyte.
   if (!(await page.evaluate<boolean>(`'axe' in window`))) {

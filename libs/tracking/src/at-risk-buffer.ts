@@ -1,7 +1,4 @@
-/**
- * Events that neither the stream nor the outbox could take, oldest first. Bounded: when it is full, the oldest are
- * dropped.
- */
+/** Events that may be in neither the stream nor the outbox, oldest first. A full buffer drops the oldest. */
 export class AtRiskBuffer {
   private events: string[] = [];
   /** Index of the oldest event; the array is compacted only occasionally. */

@@ -50,7 +50,7 @@ interface Waiting {
  * when an idle connection breaks.
  */
 export class Outbox extends EventEmitter<{ lost: [] }> {
-  /** True after a failed write: requests skip the outbox until the background has written events to it. */
+  /** True after a failed write. Requests skip the outbox until the relay has written to it or emptied the buffer. */
   isUnavailable = false;
 
   private readonly pool: pg.Pool;

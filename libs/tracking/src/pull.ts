@@ -34,11 +34,11 @@ export interface PullLimits {
 
 /** After this long without a message or heartbeat, the broker or the consumer is considered gone. */
 const SILENCE_MS = 4_000;
-/** The broker takes no more than half of a fetch. */
+/** Interval of heartbeats. The broker accepts no more than half the expiry of a fetch, so short fetches use that. */
 const MAX_HEARTBEAT_MS = 1_500;
 /**
- * The broker may deliver messages to a fetch that expires at the same moment, and then never says that it has ended. Long
- * enough for messages that a busy process has not read yet.
+ * A fetch ends this long after its expiry without a word from the broker, which sends no end if it delivers messages at
+ * the moment of expiry. Long enough for messages that a busy process has not read yet.
  */
 const END_GRACE_MS = 1_000;
 /** No messages, expired, or the next message exceeds the requested bytes. */
@@ -150,8 +150,8 @@ class PulledMessage implements StreamMessage {
   }
 
   /**
-   * Returns a token of `$JS.ACK.<stream>.<consumer>.<deliveries>.<sequence>.<consumer sequence>.<time>.<pending>`, counted
-   * from the deliveries, with domain and account before the stream if there are any.
+   * Returns a token of `$JS.ACK.<stream>.<consumer>.<deliveries>.<sequence>.<consumer sequence>.<time>.<pending>`. The
+   * deliveries have index 0. Domain and account precede the stream if there are any.
    */
   private token(index: number): string {
     const tokens = (this.message.reply ?? '').split('.');

@@ -15,7 +15,7 @@ import type { TrackingStream } from './tracking-stream.js';
 /** Background work can wait longer than requests. */
 const BACKGROUND_TIMEOUT_MS = 2_000;
 const BATCH = 500;
-/** Interval between polls. They find rows of dead replicas, and of transactions that commit after `wakeSoon` has checked. */
+/** Interval between polls. They find rows of dead replicas and of transactions that commit after `wakeSoon` checked. */
 const POLL_MS = 2_000;
 /** Pause between full batches, so that a backlog does not starve current requests. */
 const PAUSE_MS = 10;
@@ -49,7 +49,7 @@ export class Relay {
     this.running = this.run();
   }
 
-  /** Starts the next round now. */
+  /** Starts the next round now, unless the relay pauses after a batch or a failure. */
   wake(): void {
     this.isWoken = true;
     this.endPoll();

@@ -14,7 +14,10 @@ export class TrackingMetrics {
   constructor(registry: Registry, buffer: { size: number }, stream: { isUnavailable: boolean }) {
     const registers = [registry];
     const counter = (name: string, help: string) => new Counter({ name, help, registers });
-    this.published = counter('tracking_published_total', 'Events acknowledged by the stream at once');
+    this.published = counter(
+      'tracking_published_total',
+      'Events acknowledged by the stream, except relayed ones',
+    );
     this.outboxed = counter('tracking_outboxed_total', 'Events written to the outbox instead');
     this.relayed = counter('tracking_relayed_total', 'Events relayed from the outbox to the stream');
     this.atRisk = counter(
@@ -23,7 +26,7 @@ export class TrackingMetrics {
     );
     this.lost = counter(
       'tracking_lost_total',
-      'Events dropped because the buffer was full or they were too large to send',
+      'Events dropped because the buffer was full, they were too large to send, or the app stopped',
     );
 
     const gauge = (name: string, help: string, value?: () => number) =>

@@ -157,7 +157,8 @@ export class TrackingStream extends EventEmitter<{ back: [] }> {
 }
 
 /**
- * Success is `{"stream":"TRACKING_EVENTS","seq":1}`. An error has a member `error`; "no responders" (503) has an empty body.
+ * Success is `{"stream":"TRACKING_EVENTS","seq":1}`. An error has a member `error`; "no responders" (503) has an empty
+ * body.
  */
 const isAcknowledged = (body: Uint8Array): boolean => {
   if (body.length === 0) return false;

@@ -67,7 +67,10 @@ export class TrackingService implements OnModuleInit {
     this.nats.beforeClose(() => this.close());
   }
 
-  /** Resolves when the event is durable, well within a second whatever is down; never rejects. */
+  /**
+   * Resolves well within a second: when the event is durable, or only in memory if stream and outbox are down. Never
+   * rejects.
+   */
   track(event: TrackingEvent): Promise<void> {
     return this.trackSerialized(JSON.stringify(event));
   }
@@ -163,7 +166,7 @@ export class TrackingService implements OnModuleInit {
   private async close() {
     const deadline = Date.now() + SHUTDOWN_LIMIT_MS;
     const isLate = () => Date.now() >= deadline;
-    // Each of them is settled within the ack and outbox timeouts.
+    // Each batch settles within the timeouts of the stream and the outbox.
     this.flush();
     while ((!this.waiting.isEmpty || this.unsettled.size > 0) && !isLate())
       await Promise.race([...this.unsettled, new Promise((resolve) => setTimeout(resolve, 20))]);

@@ -98,7 +98,7 @@ export class HostileClient {
     return response;
   }
 
-  /** Starts `perSecond` requests a second without waiting for responses (open loop), up to a few hundred at once. */
+  /** Starts `perSecond` requests a second without waiting for responses (open loop), but no more than 200 at once. */
   async flood(perSecond: number, ms: number, make: (index: number) => Promise<unknown>): Promise<void> {
     const began = performance.now();
     const work = new Set<Promise<unknown>>();

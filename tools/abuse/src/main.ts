@@ -1,7 +1,7 @@
 /**
- * It measures how Perkway handles an attack, not the competition for two processors: the attacker has the lowest
+ * Measures how Perkway handles an attack, not the competition for two processors: the attacker has the lowest
  * priority but still exceeds every limit, the fleet has CPU time to spare, and each attack runs once before it is
- * measured. It needs an otherwise idle machine.
+ * measured. Needs an otherwise idle machine.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -97,7 +97,7 @@ export interface Row {
   comparisons: Comparison[];
   /** CPU shares in the last round. */
   processors: Record<'alone' | 'attacked', ProcessorTime>;
-  /** The app process with the most memory after the attack. */
+  /** The app with the largest peak memory of a process since its start, and that memory. */
   largest: string;
   breaches: string[];
 }

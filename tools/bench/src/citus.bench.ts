@@ -50,7 +50,7 @@ async function inTurn(
   };
 }
 
-/** Over HTTP, for the largest account. */
+/** Compares dashboard queries over HTTP, for the largest account. */
 async function queries(plain: Fleet, citus: Fleet): Promise<void> {
   const [ofPlain, ofCitus] = [await rpcCaller(plain, ACCOUNT), await rpcCaller(citus, ACCOUNT)];
   for (const { name, query } of DASHBOARDS.filter(({ name }) =>

@@ -9,7 +9,7 @@ export interface Contender {
   load: Omit<Load, 'seconds' | 'requests'>;
   /** The server's process, for its CPU time per request. */
   pid: number;
-  /** The contender to compare with, and the minimum ratio of requests per second and by CPU time of the server. */
+  /** The contender to compare with, and the minimum ratios by requests per second and by CPU time of the server. */
   against?: { name: string; target: number; cpuTarget?: number };
 }
 
@@ -52,7 +52,7 @@ export async function compare(contenders: Contender[], options: CompareOptions =
   const generator = new LoadGenerator();
   const samples = new Map<string, Sample[]>(contenders.map(({ name }) => [name, []]));
   const others = { busy: 0, total: 0 };
-  // Between two contenders only other processes are busy. Also lets pending events of one not affect the next.
+  // Between two contenders only other processes are busy. Also keeps pending events of one from affecting the next.
   const pause = async () => {
     const before = machineTicks();
     await sleep(200);

@@ -109,7 +109,7 @@ export class Fleet {
     return pid;
   }
 
-  /** The CPU seconds of the database server; undefined without /proc, or if BENCH_DATABASE_URL names it. */
+  /** The CPU seconds of the database server; undefined without /proc, or if this fleet did not start the server. */
   databaseCpuSeconds(): number | undefined {
     return this.postgres && familyCpuSeconds(this.postgres.pid);
   }
@@ -192,7 +192,7 @@ export class Fleet {
     const environment = {
       PATH: process.env.PATH,
       LOG_LEVEL: 'warn',
-      // Counted and published as always, but never reached.
+      // Requests are counted and the counts published as always, but the limit is never reached.
       RATE_LIMIT_PER_KEY: '1000000',
       ...appEnvironment(app, {
         port: this.ports[app],

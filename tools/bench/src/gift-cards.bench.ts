@@ -153,7 +153,7 @@ async function measureGenerating(fleet: Fleet, pool: string, apiKey: string): Pr
     select * from reserve_links(jsonb_build_array(jsonb_build_object('link', gen_random_uuid(), 'account', '${ACCOUNT}',
       'pool', '${pool}', 'denomination', 25, 'currency', 'EUR', 'expires_at', ${expiresAt}, 'created_by', 'bench',
       'idempotency_key', gen_random_uuid(), 'body_digest', repeat('ab', 32), 'token_key', 'k1')), false)`;
-  // Only takes a card and creates a link: no idempotency, no counters, no event. Its cards are no longer counted.
+  // Only takes a card and creates a link: no idempotency, no counters, no event. The numbers of its pool become wrong.
   const asCte = `
     with taken as (
       delete from free_cards where ctid = (
@@ -238,7 +238,7 @@ async function measureLimits(fleet: Fleet): Promise<number> {
     const loads: [keyof typeof owners, Omit<SocketLoad, 'seconds'>][] = [];
     for (const kind of ['without', 'with'] as const) {
       const pool = await newPool(fleet, owners[kind]);
-      // As the statement sees it, a card like those of a load: 25 EUR in FR.
+      // The denomination that the requests ask for.
       await withClient(fleet.databaseUrl, async (client) => {
         const [entry] = await fill(client, pool, POOL_CARDS / 4, 1);
         await client.query('update inventories set denomination = 25 where id = $1', [entry]);

@@ -47,7 +47,7 @@ async function withoutBroker(fleet: Fleet, { load }: Contender): Promise<number>
   const generator = new LoadGenerator();
   try {
     await fleet.stopBroker();
-    // The app notices, and the first events wait for their acknowledgements until then.
+    // Until the app notices, the first events wait for their acknowledgements.
     await sleep(3_000);
     const { p50, p99, requests, seconds, errors, unexpected } = await generator.run({
       ...load,

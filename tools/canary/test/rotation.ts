@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { send, type Stack } from './stack.js';
 
-/** As described in docs/deploy.md under "Rotation". */
+/** Keyrings: the new key goes before the old one. With several replicas, this takes two steps (docs/deploy.md). */
 const IN_FRONT = [
   'linkSigningKeys',
   'outreachSigningKeys',

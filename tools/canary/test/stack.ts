@@ -28,7 +28,7 @@ export async function send(url: string, { method = 'GET', headers = {}, body }: 
 }
 export type Reply = Awaited<ReturnType<typeof send>>;
 
-/** A local stack with the database's superuser, and what is left of its data. */
+/** A local stack with access to its database as superuser, and to everything that it leaves behind. */
 export class Stack {
   database: pg.Pool;
   /** The stack file of the previous start. */

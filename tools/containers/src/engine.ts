@@ -61,7 +61,7 @@ export class Engine {
     return join(await unpackDebian(['docker-compose'], 'trixie'), 'usr/libexec/docker/cli-plugins');
   }
 
-  /** Pulls an image, or builds its stand-in if no registry is reachable. Returns which. */
+  /** Pulls an image, or builds its stand-in if the pull fails. Returns which. */
   async provide(image: string): Promise<'there already' | 'pulled' | 'a stand-in'> {
     if (await this.docker(['image', 'inspect', image]).catch(() => '')) return 'there already';
     const pull = this.docker(['pull', '--quiet', image], { timeoutMs: PULL_LIMIT_MS });

@@ -11,7 +11,7 @@ const STOP_LIMIT_MS = 60_000;
 const BRIDGE = 'perkway0';
 const BRIDGE_ADDRESS = '172.31.250.1/24';
 const BRIDGE_LIMIT_MS = 900_000;
-/** An engine enables IP forwarding. */
+/** dockerd enables IP forwarding; `stop` restores the setting. */
 const FORWARDING = '/proc/sys/net/ipv4/ip_forward';
 
 export interface OwnEngine {

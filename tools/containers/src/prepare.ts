@@ -14,7 +14,7 @@ async function timed<T>(what: string, work: () => Promise<T>): Promise<T> {
   return result;
 }
 
-/** Provides the base images and ours. What an earlier call has built is not built again. */
+/** Provides the base images and ours. Repeated builds come from Docker's cache. */
 export async function prepareImages(engine: Engine): Promise<void> {
   say(engine.description);
   const provide = async (image: string) => {

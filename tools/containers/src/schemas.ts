@@ -26,12 +26,12 @@ const groupOf = ({ apiVersion }: Manifest): string =>
 const moduleOf = (manifest: Manifest): string =>
   `${LIBRARIES[groupOf(manifest)] ?? 'kubernetes-models'}/${manifest.apiVersion}`;
 
-/** This operator's library uses camel case. */
+/** The library of CloudNativePG uses camel case. */
 const camel = (name: string): string =>
   name
     .replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
     .replace(/([A-Z])([A-Z]+)(?![a-z])/g, (_, first: string, rest: string) => first + rest.toLowerCase());
-/** Maps with user-defined keys, and quantities, which are classes in the library. */
+/** Maps with user-defined keys. `camelKeys` leaves out quantities, because they are classes in the library. */
 const AS_THEY_ARE = ['parameters', 'labels', 'annotations', 'requests', 'limits'];
 const camelKeys = (value: unknown): unknown =>
   Array.isArray(value)

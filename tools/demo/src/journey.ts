@@ -427,13 +427,16 @@ export const STEPS: Step[] = [
         );
       j.say(`${event.type}, ${event.subject}, signed, under the id ${event.id}`);
       const { events } = j.perkway;
-      // The response of the server is stored a moment after it.
+      // The result of the delivery is stored a moment after the server has responded.
+      const deadline = Date.now() + DELIVERY_LIMIT_MS;
       for (let isDelivered = false; !isDelivered;) {
+        if (Date.now() > deadline)
+          throw new DemoError(`The delivery did not succeed within ${DELIVERY_LIMIT_MS / 1000} s.`);
         await sleep(DELIVERY_POLL_MS);
         const { data } = await events.listWebhookDeliveries({ webhookId: WEBHOOK });
-        const { state, attempts } = data.find(({ event_id }) => event_id === event.id)!;
-        j.say(`the delivery is ${state}, attempts: ${attempts}`);
-        isDelivered = state === 'delivered';
+        const delivery = data.find(({ event_id }) => event_id === event.id);
+        j.say(`the delivery is ${delivery?.state}, attempts: ${delivery?.attempts}`);
+        isDelivered = delivery?.state === 'delivered';
       }
       await events.deleteWebhook({ webhookId: WEBHOOK });
     },

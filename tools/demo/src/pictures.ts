@@ -59,7 +59,7 @@ try {
       } as const;
       const context = await browser.newContext({ ...options, viewport: { width: 1_280, height: 860 } });
       const page = await context.newPage();
-      // The history of the demo is published in order, so its last day tells that the month before is complete.
+      // The history of the demo is published in order, so once its last day is counted, the month before is complete.
       const [from, to] = [day(-1, 1), day(0, 0)].map((time) => time.slice(0, 10));
       const query = {
         measures: ['teaser_views.count'],

@@ -40,7 +40,7 @@ async function readCommands(): Promise<string[]> {
   );
 }
 
-/** Runs the commands outside of the repository, of which they need nothing. */
+/** Runs the commands outside the repository, because they need nothing from it. */
 async function runAll(commands: string[]): Promise<{ code: number | null; output: string }> {
   const folder = mkdtempSync(join(tmpdir(), 'perkway-quickstart-'));
   try {

@@ -7,7 +7,7 @@ export interface HttpResponse {
   headers: Map<string, string>;
   /** The decompressed body. */
   body: Buffer;
-  /** Number of bytes after the response: the server read one request as two. */
+  /** Number of bytes after the response. If there are any, the server read one request as two. */
   trailing: number;
 }
 

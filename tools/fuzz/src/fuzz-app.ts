@@ -15,7 +15,7 @@ export interface Finding {
 export interface Outcome {
   app: AppName;
   sent: number;
-  /** Number of responses by status class. 0 means a closed connection, which is allowed for invalid HTTP. */
+  /** Number of responses by status class. 0: none in time, or a closed connection, which invalid HTTP may get. */
   statuses: Map<number, number>;
   slowestMs: number;
   /** Operations without a successful response, so only their first checks were tested. */

@@ -196,8 +196,6 @@ export async function learn({ hosts, adminKey, accounts }: WholeStackFile): Prom
   const inOneHour = Math.floor(Date.now() / 1_000) + 3_600;
 
   const shared: [string, unknown[]][] = [
-    ['query', []],
-    ['measures', []],
     ['member', names('dimensions')],
     ['dimension', names('dimensions').filter((name) => name.endsWith('occurred_at'))],
     ['granularity', ['day', 'hour', 'month', 'quarter']],
@@ -209,7 +207,6 @@ export async function learn({ hosts, adminKey, accounts }: WholeStackFile): Prom
     ['country', ['FR']],
     ['expires_at', [inOneHour]],
     ['expiresAt', [new Date(inOneHour * 1_000).toISOString()]],
-    ['key', [null]],
     ['api_key', [own.userKey, journeyKey]],
     ['apiKey', [own.userKey, adminKey]],
     ['incentives', [incentives]],
@@ -258,11 +255,6 @@ export async function learn({ hosts, adminKey, accounts }: WholeStackFile): Prom
     ['types', [['perk.clicked'], null]],
     ['url', [UNREACHABLE]],
   ]);
-  // These are lists of names, which `items` generates.
-  for (const name of ['query', 'measures', 'key']) {
-    known.delete(name);
-    expendable.delete(name);
-  }
   for (const kind of ['measures', 'dimensions', 'segments'] as const) {
     const all = names(kind);
     const some = [...all.map((name) => [name]), all.slice(0, 2), all.slice(-2)];

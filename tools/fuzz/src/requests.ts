@@ -42,7 +42,7 @@ const encode = (text: string): string => encodeURIComponent(text.toWellFormed())
 const asText = (value: unknown): string =>
   typeof value === 'string' ? value.replace(/^@raw:/, '') : toJson(value);
 
-/** Encodings of a query parameter. All but the first are wrong in some way. */
+/** Encodings of a query parameter. All but the first are wrong or unusual. */
 const WRITINGS: readonly ((name: string, value: string) => string)[] = [
   (name, value) => `${encode(name)}=${encode(value)}`,
   (name, value) => `${encode(name)}=${encode(value)}&${encode(name)}=${encode(value)}x`,
@@ -204,7 +204,7 @@ const afterFirstLine = (line: string) => (head: string) => head.replace('\r\n', 
 const firstLine = (of: (method: string, target: string) => string) => (head: string) =>
   head.replace(/^(\S*) (.*) HTTP\/1\.1/, (_, method: string, target: string) => of(method, target));
 
-/** Invalid or unusual HTTP. Each request ends with our half of the connection. */
+/** Invalid or unusual HTTP. Our half of the connection is closed after each request. */
 const BREAKAGES: readonly ((draft: Draft) => Buffer)[] = [
   (draft) => withHead(draft, afterFirstLine('host: other.example')),
   (draft) => withHead(draft, (head) => head.replace(/^host: .*\r\n/im, '')),

@@ -34,7 +34,7 @@ function lastChange(path: string): number {
 const MORE_SOURCES: Partial<Record<AppName, string>> = { console: 'docs' };
 const SHARED = ['libs', 'rolldown.config.mjs', 'tsconfig.base.json', 'package-lock.json'];
 
-/** A build never takes this long, so an older lock's pid belongs to another program by now. */
+/** Maximum wait for the lock. A build never takes this long, so by then its pid belongs to another program. */
 const BUILD_LIMIT_MS = 60_000;
 
 function tryLink(from: string, to: string): boolean {

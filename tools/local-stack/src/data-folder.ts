@@ -16,7 +16,7 @@ import { commandLineOf, isAlive } from '@perkway/local-servers';
 import { appScript } from './paths.js';
 import { StackError, stackFileOfBase, type Settings } from './settings.js';
 
-/** The processes of a data folder. The next start finds the leftovers of a killed supervisor by it. */
+/** The processes of a data folder, so that the next start can stop what a killed supervisor left running. */
 interface Running {
   supervisor: number;
   pids: Record<string, number>;
@@ -161,7 +161,7 @@ export class DataFolder {
     }
   }
 
-  /** Returns the names of those that were still running. A pid that now belongs to another program is left alone. */
+  /** Stops those that still run and returns their names. A pid that now belongs to another program is left alone. */
   private async stopOrphans(pids: Record<string, number>): Promise<string[]> {
     const isOurs = async (name: string, pid: number): Promise<boolean> => {
       const mark = name === 'postgres' || name === 'nats' ? this.path(name) : appScript(name, 'main');

@@ -48,7 +48,7 @@ const READY_POLL_MS = 100;
 /** Starting Node takes about a second of CPU time, so more would only slow each other down. */
 const CONCURRENT_MIGRATIONS = 2;
 
-/** Clients on this machine count as a proxy, as in production. */
+/** Apps trust forwarded headers from this machine, as they trust those of the proxy in production. */
 const TRUSTED_PROXIES = '127.0.0.0/8,::1/128';
 
 /**

@@ -74,7 +74,7 @@ function run(faults: readonly Fault[]): number {
       if (!isSound.has(run)) isSound.set(run, failuresOf(copy, fault) === undefined);
       if (!isSound.get(run)) {
         failures.unsound += 1;
-        write(`fails without it  ${fault.spec}`);
+        write(`fails without a fault  ${fault.spec}`);
         continue;
       }
       const file = join(copy, fault.file);

@@ -8,7 +8,7 @@ import type { components } from '@perkway/types/perks';
 
 type Perk = components['schemas']['Perk'];
 
-// @ts-expect-error A region is a text.
+// @ts-expect-error A region is a string.
 export const WRONG: components['schemas']['PutLocation'] = { country: 'FR', region: {} };
 
 /** Stores a perk in the catalogue. */

@@ -29,7 +29,7 @@ function findServers(): Servers {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as Servers;
   } catch {
-    throw new Error(`set DATABASE_URL, or start the local stack first (${file} does not exist)`);
+    throw new Error(`set DATABASE_URL, or start the local stack first (cannot read ${file})`);
   }
 }
 

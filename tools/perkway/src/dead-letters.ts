@@ -48,7 +48,7 @@ await runCommand(async () => {
       if (!action) write({ ...head, bytes: data.length });
       else if (!isReplay) process.stdout.write(`${Buffer.from(data).toString()}\n`);
       else if (Date.now() - time.getTime() < config.duplicate_window / 1e6)
-        // If it is refused again, the broker would take the new dead letter for a duplicate of the removed one.
+        // If ingest rejects the event again, the broker would drop the new dead letter as a duplicate of this one.
         write({
           ...head,
           replayed: false,

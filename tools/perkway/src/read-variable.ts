@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 /** A problem that the user can fix, in one sentence. */
 export class CommandError extends Error {}
 
-/** Returns `NAME`, or the contents of the file that `NAME_FILE` names; undefined if neither is set. */
+/** Returns the contents of the file that `NAME_FILE` names, else `NAME`; undefined if neither is set. */
 export function readVariable(name: string): string | undefined {
   const file = process.env[`${name}_FILE`];
   if (!file) return process.env[name] || undefined;

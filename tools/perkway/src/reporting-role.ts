@@ -35,7 +35,7 @@ function verifierOf(password: string): string {
 }
 
 async function roleOf(client: pg.Client, account: string): Promise<string | undefined> {
-  // Looked up in the catalogue, because the provisioning user may lack access to the schemas.
+  // Looked up in pg_class, because the provisioning user may lack access to the schemas.
   const { rows: found } = await client.query<{ there: boolean }>(
     `select exists (select from pg_class c join pg_namespace n on n.oid = c.relnamespace
        where n.nspname || '.' || c.relname = $1) as there`,
@@ -75,7 +75,7 @@ async function limitWrites(client: pg.Client, role: string): Promise<void> {
   for (const { name } of functions) await client.query(`revoke execute on function ${name} from public`);
 }
 
-/** Revokes the default right to connect to other databases. Only their owner can; the guard ends other connections. */
+/** Revokes the default right to connect to other databases. Only their owner can; `ReportingGuard` ends the rest. */
 async function closeOtherDatabases(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ name: string }>(
     `select datname as name from pg_database

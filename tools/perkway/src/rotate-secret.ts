@@ -23,7 +23,7 @@ export const ROTATABLE: readonly string[] = [...Object.keys(KEYRINGS), ...Object
 
 /** Time between adding a token key and signing with it, so that an upgrade can bring the key to every replica first. */
 const TOKEN_KEY_DELAY_S = 600;
-/** Tokens live 300 s; a superseded key is removed after twice that time. */
+/** Tokens live 300 s; a rotation removes keys that were superseded at least twice that long ago. */
 const TOKEN_KEY_KEPT_S = 600;
 
 const random = (): string => randomBytes(32).toString('base64url');

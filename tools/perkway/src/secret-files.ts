@@ -18,7 +18,7 @@ export type Overlay = (typeof OVERLAYS)[number];
 const ADMIN_URL = {
   compose: 'postgres://postgres@database:5432/perkway',
   local: 'postgres://postgres@database-rw:5432/perkway',
-  // The operator creates the owner, its password and the CA of the server's certificate.
+  // CloudNativePG creates the owner, its password and the CA of the server's certificate.
   production:
     'postgres://database-rw:5432/perkway?sslmode=verify-full&sslrootcert=/run/secrets/database/ca.crt',
 };
@@ -37,7 +37,7 @@ const urlsOf = (secrets: Secrets, where: keyof typeof ADMIN_URL) => {
   return databaseUrls(admin.href, { database, passwordOf: rolePassword(secrets.superuserPassword) });
 };
 
-/** Returns the files that only one app gets. Shared ones are separate. */
+/** Returns the files of one app, including secrets that other apps share. */
 function appFiles(app: AppName, secrets: Secrets, where: keyof typeof ADMIN_URL): Files {
   const urls = urlsOf(secrets, where);
   return {
@@ -57,8 +57,8 @@ const brokerPasswords = (secrets: Secrets): string =>
     .join('');
 
 /**
- * Returns the URLs of an app that may lead through the pooler. DATABASE_URL of analytics-query may not: its maintenance holds
- * locks of a session.
+ * Returns the URLs of an app that may lead through the pooler. DATABASE_URL of analytics-query may not, because its
+ * maintenance holds session locks.
  */
 function pooledUrls(app: AppName, secrets: Secrets, where: Pooled): Files {
   const urls = urlsOf(secrets, where);
@@ -78,7 +78,7 @@ const poolerUsers = (secrets: Secrets): string =>
     .map(({ username, password }) => `"${decodeURIComponent(username)}" "${decodeURIComponent(password)}"\n`)
     .join('');
 
-/** By folder, named like the service. */
+/** Returns the files by folder. Each folder has the name of its compose service. */
 export function composeSecrets(secrets: Secrets): Record<string, Files> {
   const { admin, apps, reader } = urlsOf(secrets, 'compose');
   const ofApps = Object.fromEntries(
@@ -107,7 +107,8 @@ export function composeSecrets(secrets: Secrets): Record<string, Files> {
 const SHARED: Record<string, string> = { API_KEY_PEPPER: 'api-keys', LINK_SIGNING_KEYS: 'click-signing' };
 
 /**
- * Returns a List for `kubectl apply -f -`. With a pooler the apps connect to it, and only migrations to the database.
+ * Returns a List for `kubectl apply -f -`. With a pooler, apps get the URLs of `pooledUrls`, and migrations connect to
+ * the database.
  */
 export function kubernetesSecrets(secrets: Secrets, overlay: Overlay, hasPooler = false): object {
   const data = new Map<string, Files>();

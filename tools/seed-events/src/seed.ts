@@ -195,7 +195,7 @@ async function copy(
   await Promise.race([once(stream, 'finish'), failed]);
 }
 
-/** Removes the synthetic events, and nothing else. */
+/** Removes the synthetic events with their rollup rows and names, and nothing else. */
 export async function removeSeeded(databaseUrl: string): Promise<void> {
   const client = await connect(databaseUrl);
   try {

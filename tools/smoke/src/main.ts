@@ -52,7 +52,7 @@ async function exitCode(child: ChildProcess, limitMs: number, what: string): Pro
   }
 }
 
-/** Bundles may import only what `npm ci --omit=dev` installs, and find all of it among the bundled packages. */
+/** Checks that bundles import only what `npm ci --omit=dev` installs, and that the bundled packages contain it. */
 function checkBundleImports() {
   const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as {
     dependencies: Record<string, string>;

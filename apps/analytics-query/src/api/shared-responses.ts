@@ -26,8 +26,11 @@ export class SharedResponses {
   ): Promise<Payload> {
     const known = this.running.get(key);
     if (!known) return this.first(key, signal, work);
-    const response = await this.join(known, signal);
-    return Buffer.isBuffer(response) ? response : work(signal);
+    const leave = this.join(known, signal);
+    const response = await known.response;
+    if (Buffer.isBuffer(response)) return response;
+    leave();
+    return work(signal);
   }
 
   private first(key: string, signal: AbortSignal, work: (signal: AbortSignal) => Promise<Payload>) {
@@ -38,17 +41,22 @@ export class SharedResponses {
     stop.signal.addEventListener('abort', forget, { once: true });
     const run: Running = { response: work(stop.signal).finally(forget), waiting: 0, stop };
     this.running.set(key, run);
-    return this.join(run, signal);
+    this.join(run, signal);
+    return run.response;
   }
 
-  private join(run: Running, signal: AbortSignal): Promise<Payload> {
+  /** @returns stops waiting, as an abort of the signal does */
+  private join(run: Running, signal: AbortSignal): () => void {
+    let isWaiting = true;
     run.waiting += 1;
     const leave = () => {
+      if (!isWaiting) return;
+      isWaiting = false;
       if ((run.waiting -= 1) === 0) run.stop.abort(UNWANTED);
     };
     if (signal.aborted) leave();
     // The listener stays when the response is ready, because a stream is still being produced while it is sent.
     else signal.addEventListener('abort', leave, { once: true });
-    return run.response;
+    return leave;
   }
 }

@@ -100,20 +100,20 @@ export function eraseFromMessage(data: Uint8Array, erasures: readonly Erasure[])
   }
 }
 
-/** Longer strings (in UTF-16 units) are not looked up as journeys. */
-const MAX_TEXT = 255;
+/** A journey has at most 255 characters, each of one or two UTF-16 units. */
+const MAX_TEXT = 2 * 255;
 /** Maximum number of strings of one event that are looked up. */
 const MAX_TEXTS = 1_000;
 
-/** Returns the strings in an event of any shape, within these limits; any of them may be a journey. */
+/** Returns the strings in an event of any shape, outer before inner ones; any of them may be a journey. */
 export function stringsIn(event: unknown): string[] {
   const texts = new Set<string>();
-  const waiting = [event];
-  while (waiting.length > 0 && texts.size < MAX_TEXTS) {
-    const each = waiting.pop();
-    if (typeof each === 'string' && each.length <= MAX_TEXT) texts.add(each);
-    else if (typeof each === 'object' && each !== null)
-      for (const [name, value] of Object.entries(each)) waiting.push(name, value);
+  const parts = [event];
+  for (const part of parts) {
+    if (texts.size >= MAX_TEXTS) break;
+    if (typeof part === 'string' && part.length <= MAX_TEXT) texts.add(part);
+    else if (typeof part === 'object' && part !== null)
+      for (const [name, value] of Object.entries(part)) parts.push(name, value);
   }
   return [...texts];
 }

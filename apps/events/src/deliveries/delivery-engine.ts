@@ -12,7 +12,7 @@ import type { AttemptResult, Sender } from './sender.js';
 const MAX_RUNNING = 1_024;
 const MAX_RUNNING_PER_ACCOUNT = 64;
 const MAX_RUNNING_PER_WEBHOOK = 16;
-/** Limit of a webhook that responds within FAST_RESPONSE_MS. */
+/** The limit of a webhook rises to this while it responds within FAST_RESPONSE_MS. */
 const MAX_RUNNING_PER_FAST_WEBHOOK = 128;
 /**
  * Attempts of a webhook beyond MAX_RUNNING_PER_WEBHOOK are extra: they do not count for MAX_RUNNING_PER_ACCOUNT, and start only
@@ -33,7 +33,7 @@ const MAX_CACHED_SECRETS = 2_000;
 
 const GONE_STATUS = 410;
 const RECORD_BATCH = 500;
-/** Results wait this long, so that several are stored together, unless a later event of a subject waits for one. */
+/** Results wait this long, so that one statement stores several. Those of ordered webhooks do not wait. */
 const RECORD_PAUSE_MS = 10;
 const RECORD_RETRY_MS = 500;
 const IDLE_POLL_MS = 5;
@@ -128,9 +128,7 @@ export class DeliveryEngine {
     };
   }
 
-  /**
-   * Halves the limit of a webhook after a failure, so that it does not delay others. Raises it after a fast success.
-   */
+  /** Lowers the limit of a webhook after a failure, raises it after a fast success, and resets it after a slow one. */
   private adjustLimit(webhook: string, isSuccess: boolean, tookMs: number) {
     const limit = this.limitOf.get(webhook) ?? MAX_RUNNING_PER_WEBHOOK;
     if (!isSuccess) this.limitOf.set(webhook, Math.max(1, Math.min(limit, MAX_RUNNING_PER_WEBHOOK) >> 1));
@@ -155,7 +153,8 @@ export class DeliveryEngine {
     const { isSuccess, status, error, retryAfter } = result;
     this.adjustLimit(delivery.webhook, isSuccess, this.clock.now() - start);
     this.metrics.attempts.inc({ result: isSuccess ? 'success' : 'failure' });
-    // A 410 ends deliveries of events by disabling the webhook, unless its URL was changed during the attempt.
+    // A ping is not retried after a 410. Deliveries of events end because the 410 disables the webhook, unless its URL
+    // was changed during the attempt.
     if (isSuccess || (status === GONE_STATUS && delivery.type === 'webhook.ping'))
       return { delivery, isSuccess, status, error, nextAttemptAt: null };
     const now = this.clock.now();

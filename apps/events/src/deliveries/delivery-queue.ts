@@ -18,7 +18,7 @@ const LEASE_MS = 30_000;
 const FAILING_LIMIT_MS = 5 * 86_400_000;
 /** Attempts that every webhook may make beyond the limit of its account: at most 60 more per account. */
 const RESERVED_ATTEMPTS = 3;
-/** Concurrent attempts of pings and single retries of one webhook, in addition to all other limits. */
+/** Concurrent attempts of pings and single retries of one webhook, in addition to the limits of webhook and account. */
 const REQUESTED_ATTEMPTS = 4;
 const RETENTION_BATCH = 5_000;
 /** The metric stops counting pending deliveries at this number. */
@@ -37,13 +37,16 @@ export interface ClaimLimits {
   perAccount: number;
   /** Maximum number of deliveries to claim for extra attempts, those of a webhook beyond `perWebhook`. */
   totalExtra: number;
-  /** Maximum number of attempts per account, including running ones, above which it gets no extra ones. */
+  /** Number of attempts per account, including running ones, up to which it gets extra ones. */
   perAccountWithExtra: number;
   /** Numbers of further and of running attempts, by the key of the webhook. */
   room: ReadonlyMap<string, { more: number; running: number }>;
-  /** Number of running attempts, by account, up to `perWebhook` of each webhook. Accounts with fewer of them go first. */
+  /**
+   * Number of running attempts, by account, without requested ones and up to `perWebhook` of each webhook. Accounts
+   * with fewer of them go first.
+   */
   running: ReadonlyMap<string, number>;
-  /** Number of all running attempts, by account. */
+  /** The same, including extra attempts. */
   runningWithExtra: ReadonlyMap<string, number>;
 }
 
@@ -108,7 +111,7 @@ export const EARLIER = `(
 export const subjectHashOf = (account: string) =>
   `hashtextextended((select e.subject from events e where e.account_id = ${account} and e.position = p.position), 0)`;
 
-/** Inserts deliveries of the feed rows in `fresh`, up to `on conflict`. */
+/** Inserts deliveries of the feed rows in `fresh`. The caller appends what to do on a conflict. */
 const INSERT = (condition: string) => `
   insert into deliveries (webhook, event_id, position, type, subject_hash, held, next_attempt_at, created_at)
   select webhook, event_id, position, type, subject_hash,
@@ -201,8 +204,8 @@ export class DeliveryQueue {
    * Creates the deliveries of new events and of replays. The same statement advances the position, so a crash neither
    * loses nor repeats any.
    *
-   * @returns `wasBehind` if a webhook was behind its feed, and `hasMore` if another call can create more deliveries
-   * now, which a full queue or another replica may prevent
+   * @returns `wasBehind` if a webhook was behind its feed or had a replay; `hasMore` if another call can create more
+   * deliveries now, so not while the queue is full or another replica has locked the webhook
    */
   async fanOut(now: Date): Promise<{ wasBehind: boolean; hasMore: boolean }> {
     const behind: { key: string; replay: string | null }[] = await this.dataSource.query(BEHIND);
@@ -223,8 +226,8 @@ export class DeliveryQueue {
 
   /**
    * Runs a statement for those webhooks that are enabled and not locked by another transaction. Locks them first, in a
-   * separate statement, so that deliveries that are pending for the second one stay pending until the commit. If one
-   * ends anyway, `record` releases the deliveries that wait for it.
+   * separate statement, so that deliveries that `statement` sees as pending stay so until the commit. If one ends
+   * anyway, `record` releases the deliveries that wait for it.
    *
    * @returns the largest number of rows that it read for one webhook, and the limit of that number
    */
@@ -287,7 +290,7 @@ export class DeliveryQueue {
              for update skip locked
            ) first
            union all
-           -- Pings and single retries, beside all limits.
+           -- Pings and single retries, beside the limits of webhook and account.
            select asked.ctid, true, 0 from (
              select ctid from deliveries d
              where webhook = w.key and ${isFree} and id = any(array(
@@ -353,7 +356,7 @@ export class DeliveryQueue {
     return claimed;
   }
 
-  /** Returns when the first of the later attempts is due, or undefined. */
+  /** Returns the first time after `now` at which a delivery is due, or undefined. */
   async nextDue(now: Date): Promise<Date | undefined> {
     const [{ next }]: [{ next: Date | null }] = await this.dataSource.query(
       `with recursive busy as (${BUSY})
@@ -367,7 +370,7 @@ export class DeliveryQueue {
   }
 
   /**
-   * Stores the results of attempts. Ignores a failure if the lease has ended and another attempt was made since.
+   * Stores the results of attempts. Ignores a failure if the delivery was claimed again, retried or ended since.
    *
    * @returns the webhooks that these results disabled
    */
@@ -520,7 +523,7 @@ export class DeliveryQueue {
     ]);
   }
 
-  /** Ends the deliveries of a webhook that is deleted. Nobody can find them to erase a person from their errors. */
+  /** Ends the deliveries of a deleted webhook, and clears their errors, because an erasure can no longer find them. */
   async endAll(manager: EntityManager, webhook: string): Promise<void> {
     await this.endPending(manager, webhook);
     await manager.query(
@@ -531,7 +534,8 @@ export class DeliveryQueue {
   }
 
   /**
-   * Locks the pending deliveries in the same order as `record`, so that the next statement sees those that it ended.
+   * Locks the pending deliveries in the same order as `record`, so that the next statement sees which of them
+   * `record` ended.
    */
   private async lockPending(manager: EntityManager, webhook: string): Promise<void> {
     await manager.query(
@@ -579,7 +583,7 @@ export class DeliveryQueue {
     return backlog;
   }
 
-  /** Deletes deliveries that have ended and are older than the events of the feed. */
+  /** Deletes deliveries that have ended and were created before `time`. */
   async deleteBefore(time: Date): Promise<void> {
     for (let deleted = 1; deleted > 0;)
       [, deleted] = await this.dataSource.query<[unknown, number]>(

@@ -2,7 +2,7 @@ import ipaddr from 'ipaddr.js';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** Global unicast (RFC 4291). Everything else in IPv6 is local, reserved or a wrapped IPv4 address. */
+/** Global unicast (RFC 4291). Everything else in IPv6 is local, multicast, reserved or a wrapped IPv4 address. */
 const IPV6_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
 const NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
 /** The metadata service of Azure, which has a public address. */

@@ -103,7 +103,7 @@ export class Sender {
     return new Agent({
       keepAliveTimeout: IDLE_CONNECTION_MS,
       keepAliveMaxTimeout: IDLE_CONNECTION_MS,
-      // The deadline of `attempt` includes connecting, the headers and the body.
+      // The timers of `attempt` limit connecting, the headers and the body.
       headersTimeout: 0,
       bodyTimeout: 0,
       connect: (options, callback) =>

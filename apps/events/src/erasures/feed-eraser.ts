@@ -7,10 +7,7 @@ import { PersonKeys } from '../feed/person-keys.js';
 
 /** Positions per statement, so that no statement takes long. */
 const STEP = 20_000;
-/**
- * The RPC responds by then, because its caller waits for at most a second. A longer erasure continues in the
- * background.
- */
+/** A longer erasure continues in the background: the RPC responds that it is not done, and the caller repeats it. */
 const RESPONSE_TIMEOUT_MS = 700;
 
 /** Events that may name the person; `isOfSubject` decides. */
@@ -19,7 +16,7 @@ const CANDIDATES = `
   where account_id = $1 and position > $2 and position <= $3 and not erased
     and (data ->> 'journey_id' = $4 or data ->> 'reference' = $4
       or exists (select from jsonb_each_text(coalesce(data -> 'cmeta', '{}')) where value = $4))`;
-/** Removes the person from events. If the subject of an event is the journey, its stand-in becomes the subject. */
+/** Removes the person from events. If the subject of an event is a journey, the stand-in replaces the journey's id. */
 const ERASE = `
   update events set erased = true,
     data = data - $4::text[],

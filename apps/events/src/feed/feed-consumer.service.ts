@@ -26,9 +26,7 @@ const ROWS_PER_TRANSACTION = 2_000;
 /** How long a fetch waits for messages. Long, so that an idle app sends few requests. */
 const FETCH_MS = 20_000;
 const STOP_LIMIT_MS = 2_000;
-/**
- * Maximum messages and bytes per fetch. Twice this much may be in memory: one fetch is stored while the next arrives.
- */
+/** Maximum messages and bytes per fetch. The next one starts while Postgres stores, unless too many rows wait. */
 const FETCH_MESSAGES = 500;
 const FETCH_BYTES = 4 * 1024 * 1024;
 /** Room for many replicas, and for messages of a newer version that wait during an upgrade. */
@@ -101,7 +99,7 @@ export class FeedConsumer implements OnModuleInit, BeforeApplicationShutdown {
     return sleep(ms, undefined, { signal: this.stopping.signal }).catch(() => undefined);
   }
 
-  /** Returns the connection, with the durable consumer created if it is missing; undefined if the app stops before. */
+  /** Returns the connection, with the durable consumer created if it is missing; undefined if the app stops first. */
   private async connect(): Promise<NatsConnection | undefined> {
     const connection = await Promise.race([this.nats.connected(), this.stopped]);
     if (!connection) return undefined;

@@ -18,7 +18,7 @@ export interface NewRow {
   event: FeedEvent;
   /** Undefined if the event has no journey id of its own. */
   journey: string | undefined;
-  /** The feed stores one conversion per key; undefined for other events. */
+  /** The feed stores one conversion per key. Undefined for other events, and for conversions without an external id. */
   externalKey: string | undefined;
   /** The event as it was published. */
   source: TrackingEvent;
@@ -146,7 +146,7 @@ export class FeedStore {
     });
   }
 
-  /** Removes the journey and the client's attributes from an event whose journey was erased. */
+  /** Returns the event, without the person if its journey was erased. */
   async withoutErased(event: TrackingEvent): Promise<object> {
     if (!('journey' in event) || event.journey === undefined) return event;
     const [erased] = await this.dataSource.query<{ stand_in: string }[]>(
@@ -179,7 +179,7 @@ export class FeedStore {
   }
 }
 
-/** Returns whether the journey is the one that all events of a campaign without a journey of their own share. */
+/** Returns whether the journey is the one that a campaign's events share if they have none of their own. */
 const isDerived = (event: TrackingEvent, journey: string): boolean =>
   'campaign' in event && event.campaign !== undefined && isDerivedJourneyId(journey, event.campaign);
 

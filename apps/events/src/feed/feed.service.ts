@@ -27,8 +27,8 @@ const MAX_SCAN = 10_000;
 
 /**
  * Reads a page in one statement, so that retention cannot delete events in between. `start` is the position to read
- * after: that of the cursor $2 or the time $3, or else the one before the oldest event. Without events, returns one
- * row, with nulls in their place.
+ * after: the later one of the cursor $2 and the time $3, or else the one before the oldest event. Without events, returns
+ * one row, with nulls in their place.
  */
 const READ = `
   with recursive ${searchTime('$3::timestamptz')}, page as (

@@ -80,7 +80,7 @@ function map(event: TrackingEvent): Mapped | undefined {
           journey_id: event.journey ?? null,
           reference: event.reference ?? null,
           replaces: event.replaces ?? null,
-          // Replacing a link publishes no event of the old link, so no event knows the new one.
+          // A replacement is created after the link was revealed, cancelled or has expired, so no event names it.
           replaced_by: null,
           ...tags(event),
         },

@@ -6,7 +6,7 @@ export class ClaimDeliveriesByLease1767225900000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
       alter table deliveries
-        -- While an attempt is made. No index has it, so a claim changes no index.
+        -- Set while an attempt is made. No index contains it, so a claim changes no index.
         add column lease_until timestamptz,
         -- A client asked for it: a ping or a single retry.
         add column requested boolean not null default false,

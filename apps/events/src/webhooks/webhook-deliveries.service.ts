@@ -66,7 +66,7 @@ export class WebhookDeliveriesService {
   }
 
   /**
-   * Attempts one delivery now, whatever its state.
+   * Makes one delivery due now, whatever its state. In an ordered webhook, earlier ones of its subject come first.
    *
    * @throws ApiError WEBHOOK_NOT_FOUND, EVENT_NOT_FOUND, WEBHOOK_DISABLED
    */

@@ -5,8 +5,8 @@ import { RpcHandler } from '@perkway/platform';
 import { DataSource } from 'typeorm';
 
 /**
- * Selects the status or the connection's error of a recent attempt; the body of a response is for its account only. The
- * deliveries that are due last were attempted most recently.
+ * Selects the status or the connection's error of a failed attempt; the body of a response is for its account only.
+ * Pending deliveries that are due last come first, because they wait for a retry, unlike new ones.
  */
 const LAST_FAILURE = `coalesce((
     select coalesce('Status ' || last_status, last_error) from (

@@ -11,9 +11,7 @@ export interface Card {
 
 const PURPOSE = 'gift-card';
 
-/**
- * The only class that handles card codes in clear text. Rows store them encrypted, plus a keyed hash to look a code up.
- */
+/** Encrypts, decrypts and hashes card codes. Rows store them encrypted, plus a keyed hash to look a code up. */
 @Injectable()
 export class CardVault {
   private readonly keyring: Keyring;

@@ -131,7 +131,8 @@ export class LimitsService {
   }
 
   /**
-   * Returns the usage of a limit of any account. A key is given by its `counted_as`.
+   * Returns the usage of a limit of any account.
+   * @param given the value of `per`; for `key_id`, the `counted_as` of the key
    * @throws ApiError LIMIT_NOT_FOUND, VALIDATION_FAILED
    */
   async storedUsage(id: string, given: unknown): Promise<LimitUsage> {

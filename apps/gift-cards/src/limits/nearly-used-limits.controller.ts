@@ -4,8 +4,9 @@ import { RpcHandler, SharedQueries } from '@perkway/platform';
 import { DataSource } from 'typeorm';
 
 /**
- * A counter includes links that ended unrevealed since it was settled. So it finds candidates, and their usage decides.
- * Values without a counter have made no link since the limit was created or its counting rule changed.
+ * A counter includes links that ended unrevealed since it was settled, so counters only find candidates, and
+ * `limit_usage` decides. Values without a counter are left out: no link was requested for them since the limit was
+ * created or its counters were deleted.
  */
 const NEARLY_USED = `
   with candidates as (

@@ -20,7 +20,8 @@ export async function* readNdjson(stream: Readable, cutOff = NEVER): Rows {
 
 /**
  * Reads a header that names the columns in any order, then one row per line, quoted as in RFC 4180. `pin`,
- * `valid_until` and `batch` are optional, and other columns are ignored. A quoted value must end on its line, so an unbalanced quote spoils only its own row.
+ * `valid_until` and `batch` are optional, and other columns are ignored. A quoted value must end on its line, so an
+ * unbalanced quote spoils only its own row.
  *
  * @throws VALIDATION_FAILED if the header is invalid
  */

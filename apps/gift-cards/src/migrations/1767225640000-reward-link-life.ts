@@ -33,8 +33,7 @@ export class RewardLinkLife1767225640000 implements MigrationInterface {
       create index reward_links_journey on reward_links (account, journey_id, created_at, id) where journey_id is not null;
       create index reward_links_reference on reward_links (account, reference, created_at, id) where reference is not null`);
     // From now on the expired event of a link is written when settling passes it or its card goes to another link.
-    // Links for
-    // which either happened before get their event here.
+    // Links for which either happened before get their event here.
     await runner.query(`
       insert into tracking_outbox (event)
       select jsonb_build_object(

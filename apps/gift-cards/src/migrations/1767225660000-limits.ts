@@ -18,7 +18,7 @@ export class Limits1767225660000 implements MigrationInterface {
           ('account', 'pool_id', 'campaign_id', 'journey_id', 'created_by', 'reference', 'key_id')),
         only_pool uuid,
         only_campaign text,
-        -- The latest of its counters, which an unrevealed link can only have passed if the clock was set back.
+        -- Latest settled_until of its counters. Links that can be revealed expire later, unless the clock was set back.
         settled_until timestamptz not null default to_timestamp(0),
         created_at timestamptz not null,
         updated_at timestamptz not null,
@@ -45,7 +45,7 @@ export class Limits1767225660000 implements MigrationInterface {
       ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000);
       create index limit_counts_resets_at on limit_counts (resets_at);
 
-      -- What a request counts for: a limit, and the number of its counter among those of all requests.
+      -- A limit that a request counts for. "number" is the request's number, "counter" that of the limit's counter.
       create type limit_share as (
         number bigint, counter bigint, limit_id text, value text, period_start timestamptz, resets_at timestamptz,
         max_links bigint, max_amount numeric, amount numeric

@@ -6,7 +6,7 @@ export class LifeOfACard1767225670000 implements MigrationInterface {
   readonly name = 'LifeOfACard1767225670000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // Everything that changes cards or links takes it before any row.
+    // Everything that changes cards or links takes this lock before any row.
     await runner.query(`select pg_advisory_xact_lock(${ADVISORY_LOCKS.giftCardCounting})`);
     await runner.query(`
       -- Cards of one entry that are valid until the same day share a row, so all of them lapse at once without a write.
@@ -41,7 +41,7 @@ export class LifeOfACard1767225670000 implements MigrationInterface {
         state text not null default 'running' check (state in ('running', 'done')),
         created_at timestamptz not null default now(),
         finished_at timestamptz,
-        -- The next row to look at: among free cards until "free_done", then among cards on links.
+        -- The last row looked at: among the free cards of "at_inventory" until "free_done", then among all cards by id.
         free_done boolean not null default false,
         at_inventory integer not null default 0,
         at_pick integer not null default -2147483648,

@@ -29,6 +29,6 @@ export class LoadTimes1767225691000 implements MigrationInterface {
       update cards c set loaded_at = t.loaded_at from times t where t.block = c.id / 65536 and c.loaded_at = '-infinity'`);
   }
 
-  /** The column goes with its own migration. */
+  /** The migration that adds the column drops it. */
   async down(): Promise<void> {}
 }

@@ -6,7 +6,7 @@ export class AgesOfValues1767225692000 implements MigrationInterface {
   readonly name = 'AgesOfValues1767225692000';
 
   async up(runner: QueryRunner): Promise<void> {
-    // Everything that changes cards or links takes it before any row.
+    // Everything that changes cards or links takes this lock before any row.
     await runner.query(`select pg_advisory_xact_lock(${ADVISORY_LOCKS.giftCardCounting})`);
     await runner.query(`
       alter table inventories add column created_at timestamptz not null default '-infinity';

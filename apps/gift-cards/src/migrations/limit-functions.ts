@@ -3,7 +3,7 @@ import { ADVISORY_LOCKS, TRACKING_EVENT_VERSION } from '@perkway/domain';
 
 const { giftCardCounting: COUNTING_LOCK, giftCardLimits: LIMITS_LOCK } = ADVISORY_LOCKS;
 
-/** Recomputes the counters from the links: after a rollback, an earlier release creates links without counting them. */
+/** Deletes the counters, so that requests recompute them: after a rollback, an earlier release does not count links. */
 const RECOUNT = `select pg_advisory_xact_lock(${COUNTING_LOCK});
   delete from limit_counts`;
 
@@ -36,9 +36,7 @@ const COLUMN = {
   key_id: 'l.key_id',
 };
 type Per = keyof typeof COLUMN;
-/**
- * A value of these has few links, so that reading all of them is cheaper than reading all ended links of the account.
- */
+/** A value of these fields has few links. Reading them all is cheaper than reading all ended links of the account. */
 const SMALL: Per[] = ['journey_id', 'reference'];
 
 const sums = (links: string, per: Per): string => `
@@ -52,7 +50,7 @@ const branches = (links: (per: Per) => string): string =>
     .map((per) => `when '${per}' then return query ${sums(links(per), per)};`)
     .join('\n    ')}
     end case;`;
-/** The values that have an index together with the account. */
+/** Returns whether there is an index on the account and this field. */
 const hasIndex = (per: Per): boolean => per !== 'account' && per !== 'pool_id' && per !== 'key_id';
 const ofPeriod = (per: Per): string => `select * from reward_links l
         where l.account = p_limit.owner${hasIndex(per) ? ` and ${COLUMN[per]} = p_value` : ''}
@@ -218,8 +216,8 @@ const ADMIT = `
         end loop;
       else
         if v_stale is null then
-          -- Only settle_limits may give them back: a reveal of such a link may still have to be committed. Includes links
-          -- that ended while this transaction waited.
+          -- Finds counters with ended links, including those that ended while this transaction waited. Only
+          -- settle_limits may give them back: a reveal of such a link may still have to be committed.
           select array_agg(e.links > 0 order by n.counter) into v_stale
           from unnest(v_counters) n
           join limit_counts c on c.limit_id = n.limit_id and c.value = n.value and c.period_start = n.period_start

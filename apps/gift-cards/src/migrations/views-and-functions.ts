@@ -90,8 +90,8 @@ const {
   giftCardSlot: SLOT_LOCK,
 } = ADVISORY_LOCKS;
 /**
- * Must run before any row of a link or card is touched. It excludes the settling of expired links from everything that
- * changes "holding", and makes transactions that share a slot wait before they hold locks that the other may need.
+ * Must run before any row of a link or card is touched. Expired links are not settled while a transaction changes
+ * "holding", and transactions that share a slot wait before they hold locks that the other may need.
  */
 const TAKE_SLOT = `perform pg_advisory_xact_lock_shared(${COUNTING_LOCK}),
       pg_advisory_xact_lock(${SLOT_LOCK})`;
@@ -131,8 +131,8 @@ const linkEvent = (state: string): string => `jsonb_strip_nulls(jsonb_build_obje
     ))`;
 
 const TELL = `
-  -- Writes an event that these links were revealed, were cancelled or have expired to the outbox, and returns it. Events
-  -- written twice count once, because id and time depend only on the link.
+  -- Writes an event to the outbox for each of the links, which were revealed, were cancelled or have expired. Returns
+  -- the events. Events written twice count once, because id and time depend only on the link.
   create function tell_links(p_state text, p_links uuid[]) returns setof text language plpgsql as $$
   begin
     return query insert into tracking_outbox (event)
@@ -194,7 +194,7 @@ const RESERVE = `
   --   LIMIT_REACHED          with the limit and the seconds until it resets, as JSON
   --   UNSETTLED              links have ended that a limit still counts: call settle_limits and retry
   --   BUSY                   other transactions hold the last cards, or links expired meanwhile: retry alone, with p_wait
-  --   GONE                   the same, but no row was locked by another transaction
+  --   GONE                   with p_wait: a card counts as available, but no row was found to wait for
   --   RESERVED               with the event that was written to the outbox
   -- With p_wait it waits for those transactions before it returns BUSY. It does not take the cards that they leave, because
   -- more links may have expired by then, which only a new transaction sees.
@@ -377,7 +377,7 @@ const RESERVE = `
   $$`;
 
 const REVEAL = `
-  -- Reveals a link that has not expired by the clock of this server. Returns its event, or null if this call did not reveal
+  -- Reveals a link that has not expired by the database's clock. Returns its event, or null if this call did not reveal
   -- it. (Earlier releases only check whether the result is truthy.)
   create function reveal_link(p_link uuid) returns text language plpgsql ${PLAN_ONCE} as $$
   declare v_link reward_links;
@@ -425,7 +425,7 @@ const CANCEL = `
 
 const SETTLE = `
   -- Moves the settled position of inventories past links that have expired since, at most p_limit in all, and writes their
-  -- expired events, except for cancelled links. Keeps the links that reading the numbers must count few. Changes no number.
+  -- expired events, except for cancelled links. Reads of the numbers then count few links. Changes no number.
   -- Returns how many links it settled.
   create function settle_expired(p_limit integer) returns integer language plpgsql
   set lock_timeout = '250ms' ${PLAN_ONCE} as $$

@@ -62,7 +62,7 @@ const TAKE_BACK = `
 const STEP = (plan: string): string => `
   -- Takes the oldest running withdrawal one step further: looks at up to p_limit cards, first at free ones, then at those on
   -- links. A free card that goes to a link meanwhile is found there, and a card on a link never becomes free again.
-  -- Returns false if there is nothing to do.
+  -- Returns false if there is nothing to do, or another replica is doing it.
   create function withdraw_cards(p_limit integer) returns boolean language plpgsql
   set lock_timeout = '250ms' ${plan} as $$
   declare
@@ -184,8 +184,8 @@ const STEP = (plan: string): string => `
   end $$`;
 
 const SETTLE = (plan: string): string => `
-  -- Withdraws the cards of kept links that have ended, at most p_limit. Keeps the links that reading the numbers must count
-  -- few. Changes no number. Returns how many links it settled.
+  -- Withdraws the cards of kept links that have ended, at most p_limit. Reads of the numbers then count few links.
+  -- Changes no number. Returns how many links it settled.
   create function settle_recalled(p_limit integer) returns integer language plpgsql
   set lock_timeout = '250ms' ${plan} as $$
   declare v_links uuid[];

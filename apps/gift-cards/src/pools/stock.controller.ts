@@ -15,7 +15,7 @@ import { DataSource } from 'typeorm';
 
 /**
  * Links are counted by account, which has indexes by time, and not by inventory. $1 and $2 are the account and the pool,
- * $3 is the first instant of the rate, $4 selects low values.
+ * $3 is the start of the time over which use is measured, and $4 selects only stock that is low.
  */
 const STOCK = `
   with stock as (

@@ -50,7 +50,7 @@ interface LinkRow extends Record<
   withdrawn_at: Date | null;
   /** `created_at` with microseconds. */
   at: string;
-  /** False once the card of the expired link has gone to another link. */
+  /** False once the card of the ended link has gone to another link or was withdrawn. */
   holds_card: boolean;
 }
 

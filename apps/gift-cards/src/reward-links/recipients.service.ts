@@ -19,7 +19,7 @@ interface LinkRow {
   replaced: boolean;
   /** YYYY-MM-DD */
   valid_until: string | null;
-  /** False once the card of the expired link has gone to another link. */
+  /** False once the card of the ended link has gone to another link or was withdrawn. */
   holds_card: boolean;
   account: string;
   expires_at: string;

@@ -101,7 +101,7 @@ export class RewardLinksController {
   }
 }
 
-/** Marks a replay, and names the limit that refuses a link. */
+/** Returns the link. Sets the headers that mark a replay, or that name the limit that refused the link. */
 export async function created(reply: FastifyReply, link: Promise<GeneratedLink>): Promise<RewardLinkCreated> {
   try {
     const { isReplay, ...body } = await link;
@@ -113,7 +113,7 @@ export async function created(reply: FastifyReply, link: Promise<GeneratedLink>)
   }
 }
 
-/** A limit that resets later than this is nothing to wait for. */
+/** No `Retry-After` is sent for a limit that resets later than this. */
 const MAX_RETRY_AFTER_S = 86_400;
 
 function nameLimit({ reached: { limit, resetsIn } }: LimitReached, reply: FastifyReply): void {

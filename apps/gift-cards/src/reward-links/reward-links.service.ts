@@ -126,7 +126,8 @@ export class RewardLinksService {
    * work at the same time.
    *
    * @throws checked in this order: the error codes of the body's fields, LINK_NOT_FOUND, LINK_NOT_REVEALED or
-   * LINK_ALREADY_REVEALED, SCOPE_MISSING, POOL_NOT_FOUND, LIMIT_REACHED, NO_AVAILABLE_CARDS
+   * LINK_ALREADY_REVEALED, SCOPE_MISSING, EXPIRING_DATE_INVALID for a time out of range, POOL_NOT_FOUND, LIMIT_REACHED,
+   * NO_AVAILABLE_CARDS
    */
   async replace(caller: Caller, id: string, createdBy: string, body: unknown): Promise<GeneratedLink> {
     const { reason, expires_at, cancel_unrevealed } = parseReplacement(body);

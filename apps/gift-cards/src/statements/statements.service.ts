@@ -7,7 +7,7 @@ import type { Statement, StatementRow } from './statement.dto.js';
 
 const MONTH = /^[1-9]\d{3}-(?:0[1-9]|1[0-2])$/;
 
-/** A signed statement of this size always fits into one message of the broker. */
+/** A signed statement of this many rows always fits into one message of the broker. */
 const MAX_SIGNED_ROWS = 1_000;
 
 const FIGURES = [

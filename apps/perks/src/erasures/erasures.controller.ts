@@ -9,10 +9,21 @@ import { DataSource } from 'typeorm';
 const ERASE_CUSTOMER = `
   update coupon_codes set customer_id = 'erased-' || gen_random_uuid() where account = $1 and customer_id = $2`;
 
-/** Joins `perks`, because the index of customers begins with the perk. */
+/**
+ * Looks the customer up perk by perk, because the index of customers begins with the perk. Codes of deleted perks count,
+ * too: their customers keep them.
+ */
 const CODES_OF_CUSTOMER = `
+  with recursive taken as (
+    (select perk_id from coupon_codes where customer_id is not null order by perk_id limit 1)
+    union all
+    select next.perk_id
+    from taken, lateral (
+      select perk_id from coupon_codes
+      where customer_id is not null and perk_id > taken.perk_id order by perk_id limit 1) next
+  )
   select count(c.id)::integer as codes
-  from perks p join coupon_codes c on c.perk_id = p.id and c.account = $1 and c.customer_id = $2`;
+  from taken join coupon_codes c on c.perk_id = taken.perk_id and c.account = $1 and c.customer_id = $2`;
 
 @Controller()
 export class ErasuresController {

@@ -22,13 +22,14 @@ import { AdminLogRelay } from './admin-log-relay.js';
 export const ADMIN_LOG_HOST = Symbol('ADMIN_LOG_HOST');
 
 const INSERT = 'insert into admin_log_outbox (record) values ($1)';
-/** A record must fit into a message of the broker. */
+/** Larger states are omitted, because a record must fit into a message of the broker. */
 const MAX_BYTES = 400_000;
 const READ_TIMEOUT_MS = 5_000;
 
 /**
- * Logs every management call that was made with an API key. The entry is written before the call is handled, and its
- * outcome before the response is sent. If the entry cannot be written, the call is not handled.
+ * Logs every changing management call that was made with an API key, not in the console. The entry is written before
+ * the call is handled, and its outcome before the response is sent. If the entry cannot be written, the call is not
+ * handled.
  */
 @Injectable()
 export class AdminLogInterceptor implements NestInterceptor, ForManagement {

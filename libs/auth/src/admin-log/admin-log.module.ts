@@ -3,7 +3,7 @@ import { APP_INTERCEPTOR } from '@nestjs/core';
 import { AdminLogRelay } from './admin-log-relay.js';
 import { ADMIN_LOG_HOST, AdminLogInterceptor } from './admin-log.interceptor.js';
 
-/** Logs the management calls of an app (docs/adr/0047-admin-log.md). Its migrations need `CreateAdminLogOutbox`. */
+/** Logs the management calls of an app (docs/adr/0047-admin-log.md), whose migrations need `CreateAdminLogOutbox`. */
 export class AdminLogModule {
   /** @param host its name in the log */
   static forHost(host: string): DynamicModule {

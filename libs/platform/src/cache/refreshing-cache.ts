@@ -10,7 +10,7 @@ export interface RefreshingCacheOptions<V> {
    * Loads values from the owner. Keys that the owner does not know are absent from the result. Must have a timeout.
    */
   load: (keys: string[]) => Promise<Record<string, V>>;
-  /** Interval at which all active entries are refreshed, in one request. */
+  /** Interval at which all active entries are refreshed together. */
   refreshMs?: number;
   /** How long an entry is served while the owner is unavailable. After that, `get` fails as `load` does. */
   staleForMs: number;
@@ -192,7 +192,7 @@ export class RefreshingCache<V> {
     const { logger, name: cache } = this.options;
     if (code === 'DEPENDENCY_UNAVAILABLE')
       logger.warn({ cache, err }, 'owner is unavailable, serving cached values');
-    else logger.error({ cache, err }, 'owner fails to respond, serving cached values');
+    else logger.error({ cache, err }, 'owner responds with an error, serving cached values');
   }
 
   private store(key: string, value: V | undefined, usedAt: number) {
@@ -227,7 +227,7 @@ export class RefreshingCache<V> {
       });
       for (const key of keys) {
         const entry = this.entries.get(key);
-        // The entry was changed or dropped meanwhile, and that is newer.
+        // An entry that was changed or dropped meanwhile is newer than the response.
         if (entry && entry === before.get(key)) this.store(key, found[key], entry.usedAt);
       }
     } catch {

@@ -14,7 +14,7 @@ import { replacedMigrationName, type MigrationClass } from './data-source.js';
  */
 export type SchemaState = 'current' | 'behind' | 'unavailable';
 
-/** Below the one-second timeout of Kubernetes probes, so that the probe gets our response. */
+/** Below the default timeout of Kubernetes probes, 1 s, so that the probe gets our response. */
 const PING_TIMEOUT_MS = 800;
 const RETRY_MS = 1_000;
 const UNDEFINED_TABLE = '42P01';
@@ -95,7 +95,7 @@ export class DatabaseState implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
-  /** A migration that was since replaced has run here, so the schema is newer than this build. */
+  /** Returns the migrations that have not run. A replaced one has run: the schema is newer than this build. */
   private async missing(): Promise<string[]> {
     const done = await this.dataSource.query<{ name: string }[]>('select name from migrations');
     const names = new Set(done.map(({ name }) => name));

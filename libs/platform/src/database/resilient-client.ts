@@ -21,7 +21,7 @@ export class ResilientClient extends pg.Client {
     const query = this.query.bind(this) as (...given: unknown[]) => unknown;
     this.query = ((...given: unknown[]) => {
       const response = query(...given);
-      // With a callback the pool handles it: it closes the connection after any error.
+      // For a query with a callback, the pool closes the connection after any error.
       if (response instanceof Promise)
         response.catch((error: pg.DatabaseError) => this.closeIfUseless(error));
       return response;

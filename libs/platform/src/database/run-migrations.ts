@@ -39,15 +39,11 @@ export async function runMigrations(
   await dataSource.initialize();
   try {
     const runner = dataSource.createQueryRunner();
+    // Held until the connection closes.
     await runner.query(`select pg_advisory_lock(${ADVISORY_LOCKS.migrations})`);
-    try {
-      const done = await dataSource.runMigrations();
-      await finish?.(runner);
-      return done.map(({ name }) => name);
-    } finally {
-      await runner.query(`select pg_advisory_unlock(${ADVISORY_LOCKS.migrations})`);
-      await runner.release();
-    }
+    const done = await dataSource.runMigrations();
+    await finish?.(runner);
+    return done.map(({ name }) => name);
   } finally {
     await dataSource.destroy();
   }
@@ -57,7 +53,7 @@ const usage = (app: string) => `node migrate.js
 
 Runs the pending migrations of ${app} in the database of MIGRATION_DATABASE_URL or, if it is not set, DATABASE_URL.`;
 
-/** Runs an app's `migrate.ts`. Exits with 0, with 1 if a migration fails, or with 2 for an unknown argument. */
+/** Runs an app's `migrate.ts`. Exits with 0, 1 if it fails, 2 for an unknown argument, or 143 on a signal. */
 export async function migrateFromEnvironment(
   app: string,
   migrations: MigrationClass[],

@@ -26,7 +26,7 @@ export const IsBrandColor = () =>
 export const MAX_LOGO_BYTES = 64 * 1024;
 const LOGO = /^data:image\/(png|svg\+xml|webp|jpeg);base64,([A-Za-z0-9+/]+={0,2})$/;
 
-/** Magic bytes by content type, so that a page never shows a broken image as a logo. */
+/** Checks of the first bytes by image type, so that a file of another type is not accepted as a logo. */
 const LOOKS_LIKE: Record<string, (content: Buffer) => boolean> = {
   png: (content) => content.subarray(0, 8).equals(Buffer.from('\x89PNG\r\n\x1a\n', 'latin1')),
   jpeg: (content) => content.subarray(0, 3).equals(Buffer.from('\xff\xd8\xff', 'latin1')),

@@ -19,7 +19,7 @@ export interface RejectedRequest {
   acceptLanguage?: string;
 }
 
-/** Formats the errors of a host. `request` is absent if the input was not a valid request. */
+/** Formats the errors of a host. `requested` is absent if the input was not a valid request. */
 export type ErrorRenderer = (
   error: ApiError,
   requestId: string,

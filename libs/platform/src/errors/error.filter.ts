@@ -10,7 +10,7 @@ import { refusal } from '../nats/rpc-failure.js';
 import type { ErrorRenderer } from './error-renderer.js';
 import { toApiError } from './to-api-error.js';
 
-/** `Retry-After` of a 503, in seconds. */
+/** `Retry-After` of a 503 or 429 that has none yet, in seconds. */
 const RETRY_AFTER_S = '2';
 
 /** Writes an error response in the host's format. */
@@ -56,7 +56,7 @@ export class ErrorFilter implements ExceptionFilter {
   private wrongMethod(reply: FastifyReply): ApiError | undefined {
     const { is404, method, url } = reply.request;
     const methods = is404 ? this.methods.of(url) : [];
-    // With the method among them, the router refused the path: a parameter has a line break.
+    // If the method is among them, the router rejected the path: a parameter has a line break.
     if (methods.length === 0 || methods.includes(method)) return undefined;
     const allowed = methods.join(', ');
     void reply.header('allow', allowed);

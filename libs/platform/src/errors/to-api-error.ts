@@ -14,7 +14,7 @@ const BY_STATUS: Readonly<Record<number, ErrorCode>> = {
   503: 'DEPENDENCY_UNAVAILABLE',
 };
 
-/** Errors that Fastify throws itself. */
+/** Details of errors that Nest or Fastify throws. */
 const FRAMEWORK_DETAILS: Partial<Record<ErrorCode, string>> = {
   VALIDATION_FAILED: 'The request cannot be read',
   UNSUPPORTED_MEDIA_TYPE: 'Use the content type application/json',
@@ -30,12 +30,13 @@ const CONNECTION_LOST = new Set([
   'EAI_AGAIN',
 ]);
 /**
- * Server starting or shutting down, no free connection slot, statement or lock timeout, deadlock, read-only standby.
+ * Connection lost, server starting or shutting down, out of resources, statement or lock timeout, serialization
+ * failure, deadlock, read-only server.
  */
 const DATABASE_UNAVAILABLE = /^(08|57P|53|57014|55P03|40001|40P01|25006)/;
 /** A string that Postgres cannot store (NUL, invalid encoding). */
 const UNSTORABLE_TEXT = new Set(['22021', '22P05']);
-/** TypeORM throws the last one: it reuses a broken connection for one more statement of a transaction. */
+/** TypeORM throws the last one for the next statement of a transaction whose connection has broken. */
 const CONNECTION_MESSAGES =
   /Connection terminated|timeout exceeded when trying to connect|Query read timeout|timeout expired|Client has encountered a connection error|Driver not Connected|not connected|pool after calling end|query runner .*already released/i;
 

@@ -12,7 +12,7 @@ const MAX_NAME_SHOWN = 100;
  * length. Adds itself to the OpenAPI document.
  */
 export const IsTranslations = (limits: Record<string, number>) => {
-  /** The message after the member's name. */
+  /** Returns the part of the message that follows the member's name. */
   const problem = (value: unknown): string | undefined => {
     const wrong = wrongIn(value);
     return wrong && (wrong.startsWith('.') ? wrong : ` ${wrong}`);

@@ -21,11 +21,11 @@ export class DrainState {
 
 export interface HealthOptions {
   /**
-   * Whether readiness needs the database: `false` if the app works without it, `once` if it must have been read once.
+   * Whether readiness needs the database: `false` if the app works without it, `once` if it only needs it at start.
    * Default: true. No app is ready if the schema lacks a migration.
    */
   needsDatabase?: boolean | 'once';
-  /** The response body. */
+  /** The response body. If set, an app that is not ready responds with 500 instead of 503. */
   body?: (healthy: boolean) => object;
 }
 export const HEALTH_OPTIONS = Symbol('HEALTH_OPTIONS');

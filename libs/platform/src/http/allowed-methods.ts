@@ -27,7 +27,7 @@ export class AllowedMethods {
   }
 
   /**
-   * Returns an empty list for an unknown path.
+   * Returns the methods of a path; none for an unknown one.
    * @param address path and query
    */
   of(address: string): string[] {

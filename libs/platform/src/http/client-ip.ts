@@ -20,9 +20,9 @@ export function trustedHops(ranges: string[]): false | ((hop: string | undefined
 }
 
 /**
- * Returns the customer's address: that of the connection or, if a trusted proxy made it, the rightmost untrusted hop of
+ * Returns the sender's address: that of the connection or, if a trusted proxy made it, the rightmost untrusted hop of
  * `X-Forwarded-For`. It has no port and one canonical form (`::ffff:192.0.2.1` equals `192.0.2.1`). Read it before the
- * first await: it is gone once the customer has disconnected.
+ * first await: it is gone once the sender has disconnected.
  */
 export function clientIp(request: FastifyRequest): string {
   return normalizeIp(request.ip);

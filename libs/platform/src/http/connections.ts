@@ -89,7 +89,7 @@ export function limitConnections(
   server.once('close', () => clearInterval(checks));
 }
 
-/** Rejects new connections when the process is full, after it has dropped idle ones. */
+/** Rejects new connections while the process is full, and closes unused ones to make room for the next. */
 function makeRoom(server: Server, most: number, closeUnused: () => void) {
   server.maxConnections = most;
   let at = 0;
@@ -119,8 +119,8 @@ function closeConnectionsAsTheyBecomeIdle(fastify: FastifyInstance, dropSilent: 
 }
 
 /**
- * An unread response stays in memory with its source. Node's own timeout would also end slow handlers; this check
- * counts only time spent waiting for the reader.
+ * Finds connections whose clients do not read their responses, which stay in memory meanwhile. Node's own timeout would
+ * also end slow handlers; this check counts only time spent waiting for the reader.
  */
 class UnreadResponses {
   private readonly waiting = new Map<Socket, Unread>();

@@ -42,8 +42,8 @@ const REQUEST_AND_REPLY = '0:0 1:1';
 /**
  * Lets Fastify call a handler of a hot path without Nest's router, whose promises cost more than the handler of a click
  * (docs/adr/0042-direct-handlers.md). The app's guards and error filter still apply. The handler takes `@Req()` and
- * `@Res()`, and sends the response itself. The app does not start if it has pipes, guards, interceptors or filters of
- * its own.
+ * `@Res()`, and sends the response itself. The app does not start if a direct handler has pipes, guards, interceptors
+ * or filters of its own.
  */
 export const Direct =
   () =>

@@ -22,8 +22,8 @@ export const isInside = (path: string, env: Exposure): boolean =>
 export function hideInternalRoutes(fastify: FastifyInstance, env: PlatformEnv, render: ErrorRenderer): void {
   if (env.EXPOSE_ADMIN && env.EXPOSE_DOCS) return;
   fastify.addHook('onRequest', (request, reply, done) => {
-    // Compares the pattern, because a path can be written in many ways. Without a route, a 405 would reveal the
-    // methods.
+    // Compares the pattern, because a path can be written in many ways. If no route matches, compares the path, because
+    // a 405 would reveal the methods.
     const isOutside = request.socket.localPort !== env.METRICS_PORT;
     if (isOutside && isHidden(request.routeOptions.url ?? request.url, env))
       sendError(reply, new ApiError('NOT_FOUND'), render);

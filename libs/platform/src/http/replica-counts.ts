@@ -9,7 +9,7 @@ import { NatsService } from '../nats/nats.service.js';
 
 /** Bounds memory: past this number the least recently used count is dropped. */
 const MAX_COUNTS = 50_000;
-/** A replica publishes its count each time it grows by this share of the limit. */
+/** A replica publishes its count each time it grows by this fraction of the limit: 1 / STEPS. */
 const STEPS = 50;
 
 /** A count that one replica publishes. */
@@ -29,15 +29,16 @@ interface Count {
 export interface Windows {
   ms: number;
   /**
-   * Adds the share of the previous window that still overlaps a sliding window, so that nobody gets twice the limit
-   * around a window's end. `waitMs` gives Retry-After.
+   * Adds the share of the previous window that still overlaps a sliding window, so that nobody gets twice the limit in
+   * one burst around a window's end.
    */
   slide?: boolean;
 }
 
 /**
- * Counts by id in windows that all replicas of an app share, together with the counts that other replicas publish. A
- * wrong clock shifts a window but adds none. Without the broker each replica counts alone.
+ * Counts by id in windows that all replicas of an app share, together with the counts that other replicas publish.
+ * Counts are added by window, and a wrong clock shifts the windows of its replica. Without the broker each replica
+ * counts alone.
  */
 export class SharedCounter {
   private readonly counts = new LRUCache<string, Count>({ max: MAX_COUNTS });
@@ -51,7 +52,7 @@ export class SharedCounter {
     this.step = Math.ceil(limit / STEPS);
   }
 
-  /** @returns the count over all replicas, this one included; past the limit it is not counted */
+  /** @returns the count over all replicas, including this call; a call past the limit is not counted */
   add(id: string, now: number): number {
     const window = this.windowOf(now);
     const count = this.countOf(window, id);

@@ -8,8 +8,8 @@ import { Public } from '../http/public.decorator.js';
 import { MetricsServer } from './metrics-server.js';
 
 /**
- * Each sample wakes the idle process and takes 65 us. The lag in the metrics contains this interval, so the alert
- * depends on it.
+ * Interval of samples of the event-loop lag. Each wakes the idle process and takes 65 us. The measured lag contains the
+ * interval, so the threshold of the alert depends on it.
  */
 const LAG_SAMPLE_MS = 200;
 

@@ -22,7 +22,7 @@ export class NatsService implements OnModuleInit, OnApplicationShutdown {
   private readonly lastWork: (() => Promise<void>)[] = [];
   private refuse: (refusal: NatsError) => void = () => undefined;
 
-  /** Resolves if the broker rejects the app's first connection; only a restart with other settings helps. */
+  /** Resolves if the app's first connection fails for a reason that only a person can fix, such as a wrong password. */
   readonly refused = new Promise<NatsError>((resolve) => (this.refuse = resolve));
 
   constructor(

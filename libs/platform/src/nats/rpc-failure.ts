@@ -2,7 +2,7 @@ import { EmptyResponseException } from '@nestjs/microservices/errors/empty-respo
 import { TimeoutError } from 'rxjs';
 
 interface Failure {
-  /** True if nobody could respond; false if the owner responded with an error. */
+  /** True if a retry may help: nobody responded, or the owner lacks a dependency. */
   isUnavailable: boolean;
   /** For the log; contains neither request nor reply. */
   cause: Error;

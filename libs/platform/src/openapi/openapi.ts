@@ -16,7 +16,7 @@ export interface OpenApiOptions {
   url: string;
   /** Examples of path and required query parameters, by name. */
   examples?: Record<string, unknown>;
-  /** False leaves out the page `/docs`, which needs inline styles; the documents are still served. */
+  /** False leaves out the home page and `/docs`, which needs inline styles; the documents are still served. */
   withPage?: boolean;
 }
 

@@ -4,9 +4,9 @@ import type { Schema, SchemaObject } from './types.js';
 type Schemas = Record<string, SchemaObject>;
 
 /**
- * Says that a value may be null where `nullable: true` alone does not: an enumeration needs null among its values, and a
- * reference next to it still refuses null (OpenAPI 3.0.3, "nullable"). A nullable object is a schema of its own, `<Name>OrNull`,
- * because some generators of clients cannot compile a union with null.
+ * Completes `nullable: true` where it has no effect alone (OpenAPI 3.0.3, "nullable"): an enumeration needs null among
+ * its values, and a reference beside it still rejects null. A nullable reference gets a schema of its own,
+ * `<Name>OrNull`, because some client generators cannot compile a union with null.
  */
 export function trueNulls(document: OpenAPIObject): OpenAPIObject {
   const schemas = (document.components?.schemas ?? {}) as Schemas;

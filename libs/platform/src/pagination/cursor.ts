@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 
 /** Bytes of HMAC-SHA-256 in a cursor. */
 const TAG_LENGTH = 16;
-/** Enough, since positions are a few ids and times. */
+/** Maximum length of a cursor. Positions are a few ids and times, which need less. */
 const MAX_LENGTH = 2_048;
 
 /** The last row of a page: the values that the list is ordered by, in that order. */
@@ -10,7 +10,7 @@ export type Position = (string | number)[];
 
 /**
  * Signs positions, so that cursors cannot be forged and work for one list only. Their content is readable, but belongs
- * to a row that the caller has seen.
+ * to a row that the caller may see.
  */
 export class CursorSealer {
   constructor(private readonly key: Buffer) {}

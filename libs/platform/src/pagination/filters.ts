@@ -5,7 +5,7 @@ import { isText } from '../errors/is-text.js';
 import type { ListQuery } from './keyset-paginator.js';
 
 const MAX_SEARCH = 200;
-/** So many ids of 100 characters fit into the URL of a request. */
+/** This many ids of 100 characters fit into the URL of a request. */
 const MAX_IDS = 100;
 
 /** Returns the `q` of a list, for `Conditions.search`; undefined matches all. @throws ApiError VALIDATION_FAILED */

@@ -43,8 +43,8 @@ export interface PageRequest<After extends Position> {
 }
 
 /**
- * Keyset pagination: a page continues after the last row of the previous one, so that rows created or deleted meanwhile
- * make none appear twice or go missing. AuthModule provides it.
+ * Keyset pagination: a page continues after the last row of the previous one, so that no row appears twice or goes
+ * missing when others are created or deleted meanwhile. AuthModule provides it.
  */
 export class KeysetPaginator {
   private readonly cursors: CursorSealer;

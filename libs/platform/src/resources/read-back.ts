@@ -6,8 +6,8 @@ const READ_BACK = Symbol('perkway:read-back');
 const READ_ONLY = ['id', 'created_at', 'updated_at', 'inventories'];
 
 /**
- * Marks the PUT body of a resource that can also be read. Unknown members are rejected at any depth, because they are
- * mistakes that might go unnoticed for months. Read-only members are ignored, so that a response can be put back.
+ * Marks a body in which unknown members are rejected at any depth, because they are mistakes that might go unnoticed
+ * for months. Read-only members are ignored, so that a response can be put back.
  *
  * @param more read-only members of this resource
  */

@@ -160,7 +160,7 @@ export async function endToEnd(fleet: Fleet, publisher: Publisher, sent: Sent): 
   });
 }
 
-/** Publishes everything before the ingest starts. */
+/** Publishes everything while the app is suspended, then measures how long it takes to store it. */
 export async function burst(fleet: Fleet, publisher: Publisher, sent: Sent): Promise<number> {
   const messages = messagesOf(sent);
   const before = await storedBy(fleet);

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import type { Fleet } from '../fleet.js';
 
-/** The maintenance job's rule: it sorts past months, and others that are larger than this. */
+/** Maintenance sorts each month three days after its end, and one of at least this size a week after its start, too. */
 const LARGE_BYTES = 32 * 1024 ** 2;
 const IS_FRESH = `
   select closed_to = closing_to and closed_to > now() - interval '2 hours'
@@ -18,8 +18,8 @@ const IS_FRESH = `
   from rollup_state`;
 
 /**
- * Waits until all hours have rollup rows, all months are sorted and nothing is dirty. Meanwhile analytics-query runs its
- * maintenance every second, instead of sorting months ten minutes after it found that the rollups were behind.
+ * Waits until all hours have rollup rows, all months are sorted and nothing is dirty. Meanwhile analytics-query runs
+ * its maintenance every second, because by default it would look for months to sort only every ten minutes.
  */
 export async function rollupsAreFresh(fleet: Fleet): Promise<void> {
   await restart(fleet, { ROLLUP_INTERVAL_MS: '1000', UPKEEP_INTERVAL_MS: '1000' });

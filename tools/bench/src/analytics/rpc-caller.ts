@@ -38,7 +38,7 @@ export class RpcCaller {
     return bytes;
   }
 
-  /** @returns status and error of a response, without its rows */
+  /** @returns the status and the error of a rejected query; otherwise `whole` or `aborted` as the error */
   async tryTo(query: unknown): Promise<{ status: number; error: string }> {
     const response = await this.request(query, 120_000);
     if (!response.ok)

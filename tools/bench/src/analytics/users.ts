@@ -14,7 +14,7 @@ const LIVE = DASHBOARDS.find(({ name }) => name.startsWith('12'))!.query;
 const percentile = (values: number[], share: number): number =>
   [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))]!;
 const SECONDS = 8_000;
-/** Longer than the cooldown of other accounts' heavy queries, so that earlier queries have no effect. */
+/** Other accounts count as active for 10 s after a small query. Without active ones, heavy queries get no cooldown. */
 const ALONE_AFTER_MS = 11_000;
 
 /** Repeats a request until the time is over. @returns milliseconds of each */

@@ -38,7 +38,7 @@ export interface ApplyOptions {
   isDryRun?: boolean;
   /** Records what was applied to each host, so that it is not sent again. Keep it with the data of the databases. */
   stateFile?: string;
-  /** `total` is the number of calls to make. If nothing has changed it is 0, and there is no outcome. */
+  /** `total` is the number of calls to make. If `stateFile` records all of them, it is 0, and there is no outcome. */
   onProgress?: (progress: { done: number; total: number; outcome?: Outcome }) => void;
 }
 
@@ -256,8 +256,8 @@ type State = Partial<Record<ManagedHost, string>>;
 const hashOf = (stages: Stage[]): string => createHash('sha256').update(JSON.stringify(stages)).digest('hex');
 
 /**
- * Reads what was applied before. It is trusted only if the first imported key still works: if the database was emptied
- * or replaced, everything is sent again.
+ * Reads what was applied before. Trusts it only if the imported key of the first account still works: if the database
+ * was emptied or replaced, everything is sent again.
  */
 async function readState(
   file: string | undefined,

@@ -95,7 +95,7 @@ export const renderPage = (
               <p class="stuck">${texts.loading.stuck}</p>
             </section>
             <section data-when="reserved revealing" hidden>
-              ${sender(texts)}
+              ${sender(texts, texts.reserved.from)}
               <h1 tabindex="-1" data-fill="amount" data-template="${texts.reserved.heading}"></h1>
               ${product}
               <button type="button" class="main" data-reveal>
@@ -117,7 +117,7 @@ export const renderPage = (
               </dl>
             </section>
             <section data-when="revealed" hidden>
-              ${sender(texts)}
+              ${sender(texts, '')}
               <h1
                 tabindex="-1"
                 data-unless-replaced
@@ -245,8 +245,9 @@ export const renderPage = (
       </body>
     </html> `.markup.replace(/\n\s*/g, '\n');
 
-const sender = ({ reserved }: Texts): Html =>
-  html`<p class="sender" data-fill="brand" data-template="${reserved.fromBrand}">${reserved.from}</p>`;
+/** Renders who the gift is from; `unnamed` if the page cannot name the sender. */
+const sender = ({ reserved }: Texts, unnamed: string): Html =>
+  html`<p class="sender" data-fill="brand" data-template="${reserved.fromBrand}">${unnamed}</p>`;
 
 /** Renders the section of a link that was ended before its time. */
 const ended = (state: 'cancelled' | 'withdrawn' | 'replaced', texts: Texts): Html =>

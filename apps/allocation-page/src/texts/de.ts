@@ -33,7 +33,7 @@ export const de: Texts = {
       'Beim Öffnen wird nur der Code angezeigt: Das Guthaben bleibt unberührt. Danach sehen Sie den Code, sooft Sie den Link aufrufen. Jeder, der den Link hat, kann die Karte öffnen: Geben Sie ihn bitte nicht weiter.',
   },
   revealed: {
-    heading: 'Hier ist Ihre Geschenkkarte über {amount}',
+    heading: 'Ihre Geschenkkarte über {amount}',
     secrets: {
       code: { label: 'Kartencode', copy: 'Code kopieren' },
       address: { label: 'Link zur Karte', copy: 'Link kopieren' },

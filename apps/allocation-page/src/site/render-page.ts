@@ -105,6 +105,7 @@ export const renderPage = (
                 >
               </button>
               <p class="small">${lockIcon}<span>${texts.reserved.sealed}</span></p>
+              ${delivered(texts)}
               <dl>
                 <div>
                   <dt>${texts.reserved.until}</dt>
@@ -231,14 +232,7 @@ export const renderPage = (
           </div>
         </main>
         <footer>
-          <p class="small">
-            ${shieldIcon}<span
-              ><span data-fill="brand" data-template="${texts.delivered.textBrand}"
-                >${texts.delivered.text}</span
-              >
-              ${texts.footer}</span
-            >
-          </p>
+          ${delivered(texts)}
           ${languageForm(texts.languages, languages, ({ endonym }) => endonym, texts.lang)}
         </footer>
         <template data-drawing><script src="${files.drawing}"></script></template>
@@ -248,6 +242,15 @@ export const renderPage = (
 /** Renders who the gift is from; `unnamed` if the page cannot name the sender. */
 const sender = ({ reserved }: Texts, unnamed: string): Html =>
   html`<p class="sender" data-fill="brand" data-template="${reserved.fromBrand}">${unnamed}</p>`;
+
+/** Renders what Perkway is, and whom to contact in doubt. */
+const delivered = (texts: Texts): Html =>
+  html`<p class="small">
+    ${shieldIcon}<span
+      ><span data-fill="brand" data-template="${texts.delivered.textBrand}">${texts.delivered.text}</span>
+      ${texts.footer}</span
+    >
+  </p>`;
 
 /** Renders the section of a link that was ended before its time. */
 const ended = (state: 'cancelled' | 'withdrawn' | 'replaced', texts: Texts): Html =>

@@ -21,7 +21,7 @@ export const de: Texts = {
     safe: 'Es geht nichts verloren: Ihr Link bleibt, wie er ist.',
   },
   reserved: {
-    from: 'Sie haben ein Geschenk erhalten',
+    from: 'Ein Geschenk des Unternehmens, das Ihnen diesen Link geschickt hat',
     fromBrand: 'Ein Geschenk von {brand}',
     heading: 'Sie haben eine Geschenkkarte über {amount}',
     place: 'Einlösbar in (Land)',
@@ -131,7 +131,7 @@ export const de: Texts = {
       'Das sieht nicht nach einem Geschenklink aus. Bitte kopieren Sie ihn noch einmal aus Ihrer Nachricht.',
   },
   delivered: {
-    text: 'Perkway stellt Geschenkkarten im Auftrag von Unternehmen zu. Fragen Sie im Zweifel bei dem Unternehmen nach, das Ihnen den Link geschickt hat, und zwar über dessen eigene Website.',
+    text: 'Perkway stellt Geschenkkarten im Auftrag von Unternehmen zu. In der Nachricht mit dem Link steht, welches Unternehmen ihn geschickt hat. Wenn Sie nicht sicher sind, ob diese Seite echt ist, wenden Sie sich über die offizielle Website an dieses Unternehmen.',
     textBrand:
       'Perkway stellt Geschenkkarten im Auftrag von {brand} zu. Wenn Sie nicht sicher sind, ob diese Seite echt ist, wenden Sie sich über die offizielle Website an {brand}.',
   },

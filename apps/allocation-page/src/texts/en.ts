@@ -20,7 +20,7 @@ export const en: Texts = {
     safe: 'Nothing is lost: your link stays as it is.',
   },
   reserved: {
-    from: 'You have received a gift',
+    from: 'A gift from the company that sent you this link',
     fromBrand: 'A gift from {brand}',
     heading: 'You have a gift card worth {amount}',
     place: 'Valid in',
@@ -124,7 +124,7 @@ export const en: Texts = {
     wrong: 'This does not look like a gift link. Please copy it from your message again.',
   },
   delivered: {
-    text: 'Perkway delivers gift cards for companies. If in doubt, contact the company that sent you the link, through its own website.',
+    text: 'Perkway delivers gift cards for companies. The message with your link says which company sent it. If you are not sure that this page is genuine, contact that company through its official website.',
     textBrand:
       'Perkway delivers gift cards for {brand}. If you are not sure that this page is genuine, contact {brand} through its official website.',
   },

@@ -20,7 +20,7 @@ export const es: Texts = {
     safe: 'No se pierde nada: su enlace sigue igual.',
   },
   reserved: {
-    from: 'Ha recibido un regalo',
+    from: 'Un regalo de la empresa que le envió este enlace',
     fromBrand: 'Un regalo de {brand}',
     heading: 'Tiene una tarjeta regalo de {amount}',
     place: 'País de uso',
@@ -124,9 +124,9 @@ export const es: Texts = {
     wrong: 'Esto no parece un enlace de regalo. Cópielo otra vez de su mensaje, por favor.',
   },
   delivered: {
-    text: 'Perkway envía tarjetas regalo en nombre de empresas. Si tiene dudas, contacte, a través de su sitio web, con la empresa que le envió el enlace.',
+    text: 'Perkway envía tarjetas regalo en nombre de empresas. El mensaje con el enlace indica qué empresa se lo envió. Si duda de que esta página sea auténtica, contacte con esa empresa a través de su sitio web oficial.',
     textBrand:
-      'Perkway envía tarjetas regalo en nombre de {brand}. Si no está seguro de que esta página sea auténtica, contacte con {brand} a través de su sitio web oficial.',
+      'Perkway envía tarjetas regalo en nombre de {brand}. Si duda de que esta página sea auténtica, contacte con {brand} a través de su sitio web oficial.',
   },
   footer: 'Esta página nunca le pide que inicie sesión ni que pague.',
 };

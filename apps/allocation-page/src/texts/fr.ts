@@ -21,7 +21,7 @@ export const fr: Texts = {
     safe: 'Rien n’est perdu\u00a0: votre lien reste tel quel.',
   },
   reserved: {
-    from: 'Vous avez reçu un cadeau',
+    from: 'Un cadeau de l’entreprise qui vous a envoyé ce lien',
     fromBrand: 'Un cadeau de {brand}',
     heading: 'Vous avez reçu une carte cadeau de {amount}',
     place: 'Pays d’utilisation',
@@ -128,9 +128,9 @@ export const fr: Texts = {
     wrong: 'Cela ne ressemble pas à un lien cadeau. Copiez-le encore une fois depuis votre message.',
   },
   delivered: {
-    text: 'Perkway envoie des cartes cadeaux pour le compte d’entreprises. En cas de doute, contactez l’entreprise qui vous a envoyé le lien, en passant par son propre site.',
+    text: 'Perkway envoie des cartes cadeaux pour le compte d’entreprises. Le message contenant le lien indique quelle entreprise vous l’a envoyé. En cas de doute sur l’authenticité de cette page, contactez cette entreprise en passant par son site officiel.',
     textBrand:
-      'Perkway envoie des cartes cadeaux pour le compte de {brand}. Si vous n’êtes pas sûr que cette page soit authentique, contactez {brand} en passant par son site officiel.',
+      'Perkway envoie des cartes cadeaux pour le compte de {brand}. En cas de doute sur l’authenticité de cette page, contactez {brand} en passant par son site officiel.',
   },
   footer: 'Cette page ne vous demande jamais de vous connecter ni de payer.',
 };

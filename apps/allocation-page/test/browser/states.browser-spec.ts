@@ -34,7 +34,7 @@ const COPY_BUTTON = /^Copy code$/;
 const LINK_ID = '0198a6c2-7b1e-7c55-9d3f-2f6f1f0f8a11';
 /** Says what Perkway is, where the page cannot name the sender. */
 const ABOUT =
-  /^Perkway delivers gift cards for companies\. If in doubt, contact the company that sent you the link, through its own website\./m;
+  /^Perkway delivers gift cards for companies\. The message with your link says which company sent it\. If you are not sure that this page is genuine, contact that company through its official website\./m;
 const ASK_SENDER = /If you still cannot open it, ask the person who sent you the link\.$/m;
 interface Box {
   scrollHeight: number;
@@ -82,6 +82,7 @@ const STATES: Record<
       );
     },
     reads: [
+      /^A gift from the company that sent you this link$/m,
       /gift card worth €25/,
       /^France$/m,
       /Open it by\s+\d+ \w+ 20\d\d at \S+ CES?T \(in \d+ days\)/,
@@ -386,6 +387,9 @@ describe.each([
         expect(await page.locator('.face').isVisible()).toBe(/^(?:loading|reserved|reveal)/.test(state));
         // The button is on the first screen of a small phone. The list of languages may push it down.
         if (/^reserved(?!-foreign)/.test(state)) {
+          // What Perkway is stands next to the button, once.
+          expect(text.match(/^Perkway .{40}/gm)).toHaveLength(1);
+          expect(await page.locator('.panel .small:has-text("Perkway")').isVisible()).toBe(true);
           const { y, height: tall } = (await page.locator('[data-reveal]').boundingBox())!;
           expect(y + tall).toBeLessThanOrEqual(height);
         }

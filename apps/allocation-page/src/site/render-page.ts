@@ -104,6 +104,9 @@ export const renderPage = (
                   ><span class="spinner"></span>${texts.reserved.opening}</span
                 >
               </button>
+              <div data-when="revealing" hidden>
+                <p class="notice" data-slow hidden>${texts.loading.slow}</p>
+              </div>
               <p class="small">${lockIcon}<span>${texts.reserved.sealed}</span></p>
               ${delivered(texts)}
               <dl>
@@ -133,6 +136,13 @@ export const renderPage = (
                 <h2>${texts.revealed.how}</h2>
                 <p data-how-store>${texts.revealed.inStore}</p>
                 <p data-how-shop>${withShop(texts.revealed.howShop)}</p>
+                <div data-how-address>
+                  <p>${withShop(texts.revealed.howAddress.open)}</p>
+                  <p>${texts.revealed.howAddress.keep}</p>
+                  <p data-fill="brand" data-template="${texts.revealed.howAddress.failedBrand}">
+                    ${texts.revealed.howAddress.failed}
+                  </p>
+                </div>
                 <p data-ask data-fill="brand" data-template="${texts.revealed.askWhereBrand}">
                   ${texts.revealed.askWhere}
                 </p>
@@ -221,10 +231,12 @@ export const renderPage = (
             <section data-when="unreachable" hidden>
               <h1 tabindex="-1">${texts.unreachable.heading}</h1>
               <p>${texts.unreachable.text}</p>
+              <p>${texts.unreachable.next}</p>
             </section>
             <section data-when="busy" hidden>
               <h1 tabindex="-1">${texts.busy.heading}</h1>
               <p>${texts.busy.text}</p>
+              <p>${texts.busy.next}</p>
             </section>
             <button type="button" class="main" data-when="unreachable busy" data-retry hidden>
               ${texts.unreachable.retry}

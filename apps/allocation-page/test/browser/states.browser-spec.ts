@@ -27,6 +27,7 @@ const REDEEMED_IN_SHOP = [
   'revealed-product-code128',
   // Its code is a web address.
   'revealed-long-code',
+  'revealed-address-german',
 ];
 const SHOP_BUTTON = /^(?:Go to|Weiter zu|Aller sur) (?:fernway-books\.example|cards\.example\.com)/;
 const COPY_BUTTON = /^Copy code$/;
@@ -69,7 +70,7 @@ const STATES: Record<
     shows: async (page) => {
       await hang(page);
       await page.goto(stage.linkTo(stage.gifts.addLink()));
-      await page.waitForSelector('[data-slow]', { state: 'visible' });
+      await page.waitForSelector('[data-when="loading"] [data-slow]', { state: 'visible' });
     },
     reads: [/Your connection seems slow/],
   },
@@ -123,6 +124,13 @@ const STATES: Record<
     },
     reads: [/^Opening…$/m],
   },
+  'revealing-slowly': {
+    shows: async (page) => {
+      await STATES.revealing!.shows(page);
+      await page.waitForSelector('[data-when="revealing"] [data-slow]', { state: 'visible' });
+    },
+    reads: [/^Opening…$/m, /^Your connection seems slow/m],
+  },
   revealed: {
     shows: async (page) => {
       await stage.show(page, stage.gifts.addLink(), 'reserved');
@@ -147,7 +155,25 @@ const STATES: Record<
       await stage.show(page, stage.gifts.addLink({ state: 'REVEALED', card }), 'revealed');
       await untilStill(page);
     },
-    reads: [/https:\/\/cards\.example\.com\/redeem\/0123456789/],
+    reads: [
+      /https:\/\/cards\.example\.com\/redeem\/0123456789/,
+      /^How to use it\s+Go to cards\.example\.com with the button above/m,
+    ],
+    readsNot: /checkout|enter the card code/,
+  },
+  'revealed-address-german': {
+    shows: async (page) => {
+      const card = { code: 'https://cards.example.com/redeem/0123456789' };
+      const link = stage.gifts.addLink({ state: 'REVEALED', card }, BRAND, PRODUCT);
+      await stage.show(page, link, 'revealed', '?lang=de');
+      await untilStill(page);
+    },
+    reads: [
+      /^Gehen Sie mit der Schaltfläche oben .+ zu cards\.example\.com: Dort finden Sie die Karte/m,
+      /bitten Sie Harbour Bank um Hilfe und nennen Sie die Referenz unten\.$/m,
+      /^Hinweise des Ausstellers\s+In the shop: show the code\.$/m,
+    ],
+    readsNot: /an der Kasse|geben Sie dort den Kartencode ein/,
   },
   'reserved-product': {
     shows: async (page) => {
@@ -181,7 +207,7 @@ const STATES: Record<
     },
     reads: [
       /^Sie haben eine Geschenkkarte über CHF 25$/m,
-      /^Einlösbar in \(Land\)\s+Schweiz$/m,
+      /^Einlösbar in diesem Land\s+Schweiz$/m,
       /Das Guthaben bleibt unberührt/,
       /^Perkway stellt Geschenkkarten im Auftrag von Harbour Bank zu\. .*Auf dieser Seite müssen Sie sich nie anmelden/m,
     ],
@@ -332,7 +358,12 @@ const STATES: Record<
         await stage.gifts.start();
       }
     },
-    reads: [/^We cannot reach your card right now$/m, /^Try again$/m],
+    reads: [
+      /^We cannot reach your card right now$/m,
+      /Your gift card is safe and your link stays valid, even if you were just opening the card\.$/m,
+      /this page also tries again by itself\.$/m,
+      /^Try again$/m,
+    ],
   },
   busy: {
     shows: async (page) => {
@@ -351,7 +382,13 @@ const STATES: Record<
       await page.reload();
       await untilState(page, 'busy');
     },
-    reads: [/^Please wait a minute$/m, /^Try again$/m],
+    reads: [
+      /^Please wait a minute$/m,
+      /^Too many gift links were opened from your network in a short time/m,
+      /^Your gift card is safe, and your link stays as it is\. Please try again in a minute\.$/m,
+      /^Try again$/m,
+    ],
+    readsNot: /your link still works/,
   },
 };
 
@@ -402,7 +439,7 @@ describe.each([
           expect(main).toEqual([
             expect.stringMatching(REDEEMED_IN_SHOP.includes(state) ? SHOP_BUTTON : COPY_BUTTON),
           ]);
-        if (!state.startsWith('loading') && state !== 'revealing')
+        if (!state.startsWith('loading') && !state.startsWith('revealing'))
           expect(await page.title()).toBe(await page.innerText('h1:visible'));
       }
     },

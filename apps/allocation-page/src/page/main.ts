@@ -97,15 +97,22 @@ function showResult(result: ApiResult, byAction: boolean): void {
   else enter(result.kind, byAction);
 }
 
+/** Calls the API. While there is no response, says that the connection seems slow. */
+async function request(given: string, operation: 'get' | 'reveal'): Promise<ApiResult> {
+  const say = (isSlow: boolean) => all('[data-slow]').forEach((note) => (note.hidden = !isSlow));
+  const slow = setTimeout(say, SLOW_MS, true);
+  const result = await callApi(given, operation);
+  clearTimeout(slow);
+  say(false);
+  return result;
+}
+
 /** Requests the link. With `quietly`, the page stays as it is until there is a response. */
 async function load(byAction = false, quietly = false): Promise<void> {
   const thisRequest = ++lastRequest;
   if (!token) return enter('missing', byAction);
   if (!quietly) enter('loading', byAction);
-  const slow = setTimeout(() => (one('[data-slow]').hidden = false), SLOW_MS);
-  const result = await callApi(token, 'get');
-  clearTimeout(slow);
-  one('[data-slow]').hidden = true;
+  const result = await request(token, 'get');
   if (thisRequest !== lastRequest) return;
   // A failed background refresh must not disturb the reader.
   if (quietly && result.kind !== 'link') return;
@@ -118,7 +125,7 @@ async function reveal(event: Event): Promise<void> {
   const thisRequest = ++lastRequest;
   enter('revealing', true);
   announce(revealButton.innerText);
-  const result = await callApi(token, 'reveal');
+  const result = await request(token, 'reveal');
   if (thisRequest === lastRequest) showResult(result, true);
 }
 

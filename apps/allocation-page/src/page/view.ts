@@ -156,8 +156,9 @@ export function showProduct({ product, language, card, replaced }: RewardLink, s
   one('[data-ask]').hidden = isEnough || hasShop;
   one('[data-how-store]').hidden = !product || !isScanned(product.code_format) || isAddress;
   one('[data-how-shop]').hidden = !hasShop || isAddress;
+  one('[data-how-address]').hidden = !isAddress;
   one('[data-of-issuer]').hidden = !instructions;
-  one('[data-how]').hidden = !!replaced || (!instructions && isAddress);
+  one('[data-how]').hidden = !!replaced;
   // One main button: it leads to the shop, or copies the code if there is no shop to go to.
   one('[data-copy="code"]').className = hasShop || replaced ? 'copy' : 'main';
   showAnchor('terms', product && product.terms_url);

@@ -95,7 +95,7 @@ export const renderPage = (
               <p class="stuck">${texts.loading.stuck}</p>
             </section>
             <section data-when="reserved revealing" hidden>
-              ${sender(texts)}
+              ${sender(texts, texts.reserved.from)}
               <h1 tabindex="-1" data-fill="amount" data-template="${texts.reserved.heading}"></h1>
               ${product}
               <button type="button" class="main" data-reveal>
@@ -104,7 +104,11 @@ export const renderPage = (
                   ><span class="spinner"></span>${texts.reserved.opening}</span
                 >
               </button>
+              <div data-when="revealing" hidden>
+                <p class="notice" data-slow hidden>${texts.loading.slow}</p>
+              </div>
               <p class="small">${lockIcon}<span>${texts.reserved.sealed}</span></p>
+              ${delivered(texts)}
               <dl>
                 <div>
                   <dt>${texts.reserved.until}</dt>
@@ -117,7 +121,7 @@ export const renderPage = (
               </dl>
             </section>
             <section data-when="revealed" hidden>
-              ${sender(texts)}
+              ${sender(texts, '')}
               <h1
                 tabindex="-1"
                 data-unless-replaced
@@ -132,6 +136,13 @@ export const renderPage = (
                 <h2>${texts.revealed.how}</h2>
                 <p data-how-store>${texts.revealed.inStore}</p>
                 <p data-how-shop>${withShop(texts.revealed.howShop)}</p>
+                <div data-how-address>
+                  <p>${withShop(texts.revealed.howAddress.open)}</p>
+                  <p>${texts.revealed.howAddress.keep}</p>
+                  <p data-fill="brand" data-template="${texts.revealed.howAddress.failedBrand}">
+                    ${texts.revealed.howAddress.failed}
+                  </p>
+                </div>
                 <p data-ask data-fill="brand" data-template="${texts.revealed.askWhereBrand}">
                   ${texts.revealed.askWhere}
                 </p>
@@ -220,10 +231,12 @@ export const renderPage = (
             <section data-when="unreachable" hidden>
               <h1 tabindex="-1">${texts.unreachable.heading}</h1>
               <p>${texts.unreachable.text}</p>
+              <p>${texts.unreachable.next}</p>
             </section>
             <section data-when="busy" hidden>
               <h1 tabindex="-1">${texts.busy.heading}</h1>
               <p>${texts.busy.text}</p>
+              <p>${texts.busy.next}</p>
             </section>
             <button type="button" class="main" data-when="unreachable busy" data-retry hidden>
               ${texts.unreachable.retry}
@@ -231,22 +244,25 @@ export const renderPage = (
           </div>
         </main>
         <footer>
-          <p class="small">
-            ${shieldIcon}<span
-              ><span data-fill="brand" data-template="${texts.delivered.textBrand}"
-                >${texts.delivered.text}</span
-              >
-              ${texts.footer}</span
-            >
-          </p>
+          ${delivered(texts)}
           ${languageForm(texts.languages, languages, ({ endonym }) => endonym, texts.lang)}
         </footer>
         <template data-drawing><script src="${files.drawing}"></script></template>
       </body>
     </html> `.markup.replace(/\n\s*/g, '\n');
 
-const sender = ({ reserved }: Texts): Html =>
-  html`<p class="sender" data-fill="brand" data-template="${reserved.fromBrand}">${reserved.from}</p>`;
+/** Renders who the gift is from; `unnamed` if the page cannot name the sender. */
+const sender = ({ reserved }: Texts, unnamed: string): Html =>
+  html`<p class="sender" data-fill="brand" data-template="${reserved.fromBrand}">${unnamed}</p>`;
+
+/** Renders what Perkway is, and whom to contact in doubt. */
+const delivered = (texts: Texts): Html =>
+  html`<p class="small">
+    ${shieldIcon}<span
+      ><span data-fill="brand" data-template="${texts.delivered.textBrand}">${texts.delivered.text}</span>
+      ${texts.footer}</span
+    >
+  </p>`;
 
 /** Renders the section of a link that was ended before its time. */
 const ended = (state: 'cancelled' | 'withdrawn' | 'replaced', texts: Texts): Html =>

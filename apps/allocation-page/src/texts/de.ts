@@ -21,10 +21,10 @@ export const de: Texts = {
     safe: 'Es geht nichts verloren: Ihr Link bleibt, wie er ist.',
   },
   reserved: {
-    from: 'Sie haben ein Geschenk erhalten',
+    from: 'Ein Geschenk des Unternehmens, das Ihnen diesen Link geschickt hat',
     fromBrand: 'Ein Geschenk von {brand}',
     heading: 'Sie haben eine Geschenkkarte über {amount}',
-    place: 'Einlösbar in (Land)',
+    place: 'Einlösbar in diesem Land',
     until: 'Zu öffnen bis',
     after: 'Wird die Karte bis dahin nicht geöffnet, geht sie an den Absender zurück.',
     show: 'Karte öffnen',
@@ -33,7 +33,7 @@ export const de: Texts = {
       'Beim Öffnen wird nur der Code angezeigt: Das Guthaben bleibt unberührt. Danach sehen Sie den Code, sooft Sie den Link aufrufen. Jeder, der den Link hat, kann die Karte öffnen: Geben Sie ihn bitte nicht weiter.',
   },
   revealed: {
-    heading: 'Hier ist Ihre Geschenkkarte über {amount}',
+    heading: 'Ihre Geschenkkarte über {amount}',
     secrets: {
       code: { label: 'Kartencode', copy: 'Code kopieren' },
       address: { label: 'Link zur Karte', copy: 'Link kopieren' },
@@ -45,11 +45,19 @@ export const de: Texts = {
     enlarge: 'Code vergrößern',
     close: 'Schließen',
     how: 'So lösen Sie die Karte ein',
-    ofIssuer: 'Hinweise des Anbieters',
+    ofIssuer: 'Hinweise des Ausstellers',
     inStore:
       'Im Geschäft: Zeigen Sie den Code oben möglichst groß an der Kasse vor. Nennen Sie die PIN, falls danach gefragt wird.',
     howShop:
       'Online: Gehen Sie zu {shop} und geben Sie dort den Kartencode ein und, falls danach gefragt wird, auch die PIN.',
+    howAddress: {
+      open: 'Gehen Sie mit der Schaltfläche oben oder mit dem Link zur Karte zu {shop}: Dort finden Sie die Karte auf einer Seite ihres Ausstellers. Folgen Sie den Anweisungen dieser Seite, um sie einzulösen.',
+      keep: 'Heben Sie den Link zur Karte auf, bis das Guthaben aufgebraucht ist. Jeder, der ihn hat, kann die Karte einlösen: Geben Sie ihn bitte nicht weiter.',
+      failed:
+        'Wenn sich die Karte nicht öffnet, versuchen Sie es später noch einmal oder kopieren Sie den Link zur Karte in einen anderen Browser. Wenn das nicht hilft, bitten Sie den Absender um Hilfe und nennen Sie die Referenz unten.',
+      failedBrand:
+        'Wenn sich die Karte nicht öffnet, versuchen Sie es später noch einmal oder kopieren Sie den Link zur Karte in einen anderen Browser. Wenn das nicht hilft, bitten Sie {brand} um Hilfe und nennen Sie die Referenz unten.',
+    },
     askWhere:
       'In der Nachricht mit dem Link steht, wer ihn geschickt hat. Fragen Sie dort nach, wo Sie die Karte einlösen können.',
     askWhereBrand: 'Fragen Sie bei {brand} nach, wo Sie die Karte einlösen können.',
@@ -83,9 +91,9 @@ export const de: Texts = {
   },
   cancelled: {
     heading: 'Dieser Link wurde zurückgezogen',
-    text: 'Er funktioniert nicht mehr: Der Absender hat ihn zurückgenommen. Bitte fragen Sie die Person, die ihn Ihnen geschickt hat.',
+    text: 'Er funktioniert nicht mehr: Der Absender hat ihn zurückgezogen. Bitte fragen Sie die Person, die ihn Ihnen geschickt hat.',
     textBrand:
-      'Er funktioniert nicht mehr: Der Absender hat ihn zurückgenommen. Bitte fragen Sie bei {brand} nach.',
+      'Er funktioniert nicht mehr: Der Absender hat ihn zurückgezogen. Bitte fragen Sie bei {brand} nach.',
   },
   withdrawn: {
     heading: 'Diese Geschenkkarte wurde zurückgerufen',
@@ -117,12 +125,14 @@ export const de: Texts = {
   },
   unreachable: {
     heading: 'Ihre Karte ist gerade nicht erreichbar',
-    text: 'Es geht nichts verloren: Ihre Geschenkkarte ist sicher, und Ihr Link funktioniert weiterhin. Bitte versuchen Sie es gleich noch einmal.',
+    text: 'Ihre Internetverbindung wurde unterbrochen, oder unser Dienst ist kurz nicht verfügbar. Ihre Geschenkkarte ist sicher und Ihr Link bleibt gültig, auch wenn Sie die Karte gerade öffnen wollten.',
+    next: 'Prüfen Sie Ihre Verbindung und versuchen Sie es noch einmal. Sobald die Verbindung wieder da ist, versucht es diese Seite auch von selbst.',
     retry: 'Noch einmal versuchen',
   },
   busy: {
     heading: 'Bitte warten Sie eine Minute',
-    text: 'Aus Ihrem Netzwerk wurden viele falsche Links aufgerufen, vielleicht von jemand anderem. Ihre Geschenkkarte ist sicher, und Ihr Link funktioniert weiterhin. Versuchen Sie es in einer Minute noch einmal.',
+    text: 'Aus Ihrem Netzwerk wurden in kurzer Zeit zu viele Geschenklinks aufgerufen, vielleicht von jemand anderem. Deshalb müssen Sie kurz warten.',
+    next: 'Ihre Geschenkkarte ist sicher, und Ihr Link bleibt, wie er ist. Bitte versuchen Sie es in einer Minute noch einmal.',
   },
   paste: {
     label: 'Ihr Geschenklink',
@@ -131,7 +141,7 @@ export const de: Texts = {
       'Das sieht nicht nach einem Geschenklink aus. Bitte kopieren Sie ihn noch einmal aus Ihrer Nachricht.',
   },
   delivered: {
-    text: 'Perkway stellt Geschenkkarten im Auftrag von Unternehmen zu. Fragen Sie im Zweifel bei dem Unternehmen nach, das Ihnen den Link geschickt hat, und zwar über dessen eigene Website.',
+    text: 'Perkway stellt Geschenkkarten im Auftrag von Unternehmen zu. In der Nachricht mit dem Link steht, welches Unternehmen ihn geschickt hat. Wenn Sie nicht sicher sind, ob diese Seite echt ist, wenden Sie sich über die offizielle Website an dieses Unternehmen.',
     textBrand:
       'Perkway stellt Geschenkkarten im Auftrag von {brand} zu. Wenn Sie nicht sicher sind, ob diese Seite echt ist, wenden Sie sich über die offizielle Website an {brand}.',
   },

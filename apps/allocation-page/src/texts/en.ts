@@ -20,7 +20,7 @@ export const en: Texts = {
     safe: 'Nothing is lost: your link stays as it is.',
   },
   reserved: {
-    from: 'You have received a gift',
+    from: 'A gift from the company that sent you this link',
     fromBrand: 'A gift from {brand}',
     heading: 'You have a gift card worth {amount}',
     place: 'Valid in',
@@ -48,6 +48,14 @@ export const en: Texts = {
     inStore:
       'In a store: show the code above at the checkout, as large as possible. Give the PIN if you are asked for one.',
     howShop: 'Online: go to {shop} and enter the card code, and the PIN if you are asked for one.',
+    howAddress: {
+      open: 'Go to {shop} with the button above or with the card link: your card is there, on a page of its issuer. Follow the steps on that page to use it.',
+      keep: 'Keep the card link until the whole value is spent. Anyone who has it can use the card, so please do not share it.',
+      failed:
+        'If the card does not open, try again later or copy the card link to another browser. If it still does not open, ask the sender for help and give the reference below.',
+      failedBrand:
+        'If the card does not open, try again later or copy the card link to another browser. If it still does not open, ask {brand} for help and give the reference below.',
+    },
     askWhere: 'The message with your link says who sent it. Ask them where you can use this card.',
     askWhereBrand: 'Ask {brand} where you can use this card.',
     shop: 'Go to {shop}',
@@ -111,12 +119,14 @@ export const en: Texts = {
   },
   unreachable: {
     heading: 'We cannot reach your card right now',
-    text: 'Nothing is lost: your gift card is safe, and your link still works. Please try again in a moment.',
+    text: 'Your internet connection was interrupted, or our service is unavailable for a moment. Your gift card is safe and your link stays valid, even if you were just opening the card.',
+    next: 'Check your connection and try again. As soon as your connection is back, this page also tries again by itself.',
     retry: 'Try again',
   },
   busy: {
     heading: 'Please wait a minute',
-    text: 'Many wrong links were tried from your network, perhaps by somebody else who uses it. Your gift card is safe, and your link still works. Try again in a minute.',
+    text: 'Too many gift links were opened from your network in a short time, perhaps by somebody else who uses it. That is why this page asks you to wait.',
+    next: 'Your gift card is safe, and your link stays as it is. Please try again in a minute.',
   },
   paste: {
     label: 'Your gift link',
@@ -124,7 +134,7 @@ export const en: Texts = {
     wrong: 'This does not look like a gift link. Please copy it from your message again.',
   },
   delivered: {
-    text: 'Perkway delivers gift cards for companies. If in doubt, contact the company that sent you the link, through its own website.',
+    text: 'Perkway delivers gift cards for companies. The message with your link says which company sent it. If you are not sure that this page is genuine, contact that company through its official website.',
     textBrand:
       'Perkway delivers gift cards for {brand}. If you are not sure that this page is genuine, contact {brand} through its official website.',
   },

@@ -20,7 +20,7 @@ export const es: Texts = {
     safe: 'No se pierde nada: su enlace sigue igual.',
   },
   reserved: {
-    from: 'Ha recibido un regalo',
+    from: 'Un regalo de la empresa que le envió este enlace',
     fromBrand: 'Un regalo de {brand}',
     heading: 'Tiene una tarjeta regalo de {amount}',
     place: 'País de uso',
@@ -48,6 +48,14 @@ export const es: Texts = {
     inStore:
       'En la tienda: muestre el código de arriba en la caja, lo más grande posible. Dé el PIN si se lo piden.',
     howShop: 'En línea: vaya a {shop} e introduzca allí el código de la tarjeta, y el PIN si se lo piden.',
+    howAddress: {
+      open: 'Vaya a {shop} con el botón de arriba o con el enlace a la tarjeta: allí la encontrará, en una página de su emisor. Siga las indicaciones de esa página para usarla.',
+      keep: 'Conserve el enlace a la tarjeta hasta haber gastado todo su valor. Cualquiera que lo tenga puede usar la tarjeta, así que no lo comparta, por favor.',
+      failed:
+        'Si la tarjeta no se abre, inténtelo más tarde o copie el enlace a la tarjeta en otro navegador. Si no lo consigue, pida ayuda a quien se la envió e indique la referencia de abajo.',
+      failedBrand:
+        'Si la tarjeta no se abre, inténtelo más tarde o copie el enlace a la tarjeta en otro navegador. Si no lo consigue, pida ayuda a {brand} e indique la referencia de abajo.',
+    },
     askWhere:
       'El mensaje con el enlace indica quién se lo envió. Pregunte a esa persona dónde puede usar esta tarjeta.',
     askWhereBrand: 'Pregunte a {brand} dónde puede usar esta tarjeta.',
@@ -111,12 +119,14 @@ export const es: Texts = {
   },
   unreachable: {
     heading: 'Ahora no podemos acceder a su tarjeta',
-    text: 'No se pierde nada: su tarjeta regalo está a salvo y su enlace sigue funcionando. Inténtelo de nuevo en un momento.',
+    text: 'Se ha interrumpido su conexión a internet, o nuestro servicio no está disponible en este momento. Su tarjeta regalo está a salvo y su enlace sigue siendo válido, aunque estuviera abriendo la tarjeta.',
+    next: 'Compruebe su conexión e inténtelo de nuevo. En cuanto vuelva la conexión, esta página también lo intentará por sí sola.',
     retry: 'Intentar de nuevo',
   },
   busy: {
     heading: 'Espere un minuto',
-    text: 'Se han probado muchos enlaces erróneos desde su red; quizá lo haya hecho otra persona. Su tarjeta regalo está a salvo y su enlace sigue funcionando. Inténtelo de nuevo dentro de un minuto.',
+    text: 'Se han abierto demasiados enlaces de regalo en poco tiempo desde su red; quizá lo haya hecho otra persona. Por eso esta página le pide que espere.',
+    next: 'Su tarjeta regalo está a salvo y su enlace sigue igual. Inténtelo de nuevo dentro de un minuto.',
   },
   paste: {
     label: 'Su enlace de regalo',
@@ -124,9 +134,9 @@ export const es: Texts = {
     wrong: 'Esto no parece un enlace de regalo. Cópielo otra vez de su mensaje, por favor.',
   },
   delivered: {
-    text: 'Perkway envía tarjetas regalo en nombre de empresas. Si tiene dudas, contacte, a través de su sitio web, con la empresa que le envió el enlace.',
+    text: 'Perkway envía tarjetas regalo en nombre de empresas. El mensaje con el enlace indica qué empresa se lo envió. Si duda de que esta página sea auténtica, contacte con esa empresa a través de su sitio web oficial.',
     textBrand:
-      'Perkway envía tarjetas regalo en nombre de {brand}. Si no está seguro de que esta página sea auténtica, contacte con {brand} a través de su sitio web oficial.',
+      'Perkway envía tarjetas regalo en nombre de {brand}. Si duda de que esta página sea auténtica, contacte con {brand} a través de su sitio web oficial.',
   },
   footer: 'Esta página nunca le pide que inicie sesión ni que pague.',
 };

@@ -21,7 +21,7 @@ export const fr: Texts = {
     safe: 'Rien n’est perdu\u00a0: votre lien reste tel quel.',
   },
   reserved: {
-    from: 'Vous avez reçu un cadeau',
+    from: 'Un cadeau de l’entreprise qui vous a envoyé ce lien',
     fromBrand: 'Un cadeau de {brand}',
     heading: 'Vous avez reçu une carte cadeau de {amount}',
     place: 'Pays d’utilisation',
@@ -50,6 +50,14 @@ export const fr: Texts = {
       'En magasin\u00a0: présentez le code ci-dessus à la caisse, aussi grand que possible. Donnez le code PIN s’il vous est demandé.',
     howShop:
       'En ligne\u00a0: allez sur {shop} et saisissez-y le code de la carte, ainsi que le code PIN s’il est demandé.',
+    howAddress: {
+      open: 'Allez sur {shop} avec le bouton ci-dessus ou avec le lien vers la carte\u00a0: elle s’y trouve, sur une page de son émetteur. Suivez les indications de cette page pour l’utiliser.',
+      keep: 'Conservez le lien vers la carte jusqu’à ce que toute sa valeur soit dépensée. Toute personne qui a ce lien peut utiliser la carte\u00a0: merci de ne pas le transmettre.',
+      failed:
+        'Si la carte ne s’ouvre pas, réessayez plus tard ou copiez le lien vers la carte dans un autre navigateur. Si cela ne suffit pas, demandez de l’aide à l’expéditeur et indiquez-lui la référence ci-dessous.',
+      failedBrand:
+        'Si la carte ne s’ouvre pas, réessayez plus tard ou copiez le lien vers la carte dans un autre navigateur. Si cela ne suffit pas, demandez de l’aide à {brand} et indiquez la référence ci-dessous.',
+    },
     askWhere:
       'Le message contenant le lien indique qui vous l’a envoyé. Demandez à cette personne où vous pouvez utiliser la carte.',
     askWhereBrand: 'Demandez à {brand} où vous pouvez utiliser cette carte.',
@@ -115,12 +123,14 @@ export const fr: Texts = {
   },
   unreachable: {
     heading: 'Votre carte est momentanément inaccessible',
-    text: 'Rien n’est perdu\u00a0: votre carte cadeau est en sécurité et votre lien reste valable. Réessayez dans un instant.',
+    text: 'Votre connexion Internet a été interrompue, ou notre service est indisponible pour le moment. Votre carte cadeau est en sécurité et votre lien reste valable, même si vous étiez en train d’ouvrir la carte.',
+    next: 'Vérifiez votre connexion et réessayez. Dès que la connexion est rétablie, cette page réessaie aussi d’elle-même.',
     retry: 'Réessayer',
   },
   busy: {
-    heading: 'Patientez une minute',
-    text: 'De nombreux liens erronés ont été essayés depuis votre réseau, peut-être par quelqu’un d’autre. Votre carte cadeau est en sécurité et votre lien reste valable. Réessayez dans une minute.',
+    heading: 'Merci de patienter une minute',
+    text: 'Trop de liens cadeaux ont été ouverts en peu de temps depuis votre réseau, peut-être par quelqu’un d’autre. C’est pourquoi cette page vous demande de patienter.',
+    next: 'Votre carte cadeau est en sécurité et votre lien reste tel quel. Réessayez dans une minute.',
   },
   paste: {
     label: 'Votre lien cadeau',
@@ -128,9 +138,9 @@ export const fr: Texts = {
     wrong: 'Cela ne ressemble pas à un lien cadeau. Copiez-le encore une fois depuis votre message.',
   },
   delivered: {
-    text: 'Perkway envoie des cartes cadeaux pour le compte d’entreprises. En cas de doute, contactez l’entreprise qui vous a envoyé le lien, en passant par son propre site.',
+    text: 'Perkway envoie des cartes cadeaux pour le compte d’entreprises. Le message contenant le lien indique quelle entreprise vous l’a envoyé. En cas de doute sur l’authenticité de cette page, contactez cette entreprise en passant par son site officiel.',
     textBrand:
-      'Perkway envoie des cartes cadeaux pour le compte de {brand}. Si vous n’êtes pas sûr que cette page soit authentique, contactez {brand} en passant par son site officiel.',
+      'Perkway envoie des cartes cadeaux pour le compte de {brand}. En cas de doute sur l’authenticité de cette page, contactez {brand} en passant par son site officiel.',
   },
   footer: 'Cette page ne vous demande jamais de vous connecter ni de payer.',
 };

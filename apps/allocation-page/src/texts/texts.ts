@@ -52,6 +52,8 @@ export interface Texts {
     inStore: string;
     /** Shown if the product has a shop to go to, and the code is not a web address. */
     howShop: string;
+    /** Shown if the code is a web address: where the card is, to keep the address, and what to do if it fails. */
+    howAddress: { open: string; keep: string; failed: string; failedBrand: string };
     /** Shown if the product has no shop to go to, and no instructions in the language of the page. */
     askWhere: string;
     askWhereBrand: string;
@@ -88,8 +90,9 @@ export interface Texts {
   askSender: string;
   unknown: { heading: string; text: string };
   missing: { heading: string; text: string };
-  unreachable: { heading: string; text: string; retry: string };
-  busy: { heading: string; text: string };
+  unreachable: { heading: string; text: string; next: string; retry: string };
+  /** Also shown to a reader whose link is unknown, so it does not say that the link works. */
+  busy: { heading: string; text: string; next: string };
   paste: { label: string; open: string; wrong: string };
   /** Says what Perkway is, and whom to contact in doubt. Without a brand, the page cannot name the sender. */
   delivered: { text: string; textBrand: string };

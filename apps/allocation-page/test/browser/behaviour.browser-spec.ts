@@ -421,7 +421,7 @@ describe('the brand of an account', () => {
     await page.waitForSelector('h1:text-is("You have a gift card worth €70")');
     expect(await page.innerText('.name')).toBe('Perkway');
     expect(await page.innerText('body')).not.toContain('Sun & Co');
-    expect(await page.innerText('main')).toContain('You have received a gift');
+    expect(await page.innerText('main')).toContain('A gift from the company that sent you this link');
     expect(await page.getAttribute('.logo', 'src')).toBe(icon);
     expect(await iconOf(page)).toBe(icon);
     expect(await page.isVisible('.logo')).toBe(true);

@@ -162,7 +162,7 @@ describe('the product of the card', () => {
     expect(await page.getAttribute('.label', 'lang')).toBeNull();
     // Readers of another language than that of the instructions get the page's words, too.
     expect(await page.innerText('[data-how]')).toMatch(
-      /Online: Gehen Sie zu fernway-books\.example und geben Sie dort den Kartencode ein.*\s+Hinweise des Anbieters\s+أظهر الرمز عند الدفع\./,
+      /Online: Gehen Sie zu fernway-books\.example und geben Sie dort den Kartencode ein.*\s+Hinweise des Ausstellers\s+أظهر الرمز عند الدفع\./,
     );
   });
 
@@ -179,7 +179,13 @@ describe('the product of the card', () => {
     // The code leads to the card itself.
     const address = { code: 'https://cards.example.com/redeem/0123456789' };
     const page = await revealed({ instructions: null as never }, address as never);
-    expect(await how(page)).toEqual([]);
+    const open =
+      'Go to cards.example.com with the button above or with the card link: your card is there, on a page of its issuer. Follow the steps on that page to use it.';
+    const keep = 'Keep the card link until the whole value is spent.';
+    const failed = 'If it still does not open, ask the sender for help and give the reference below.';
+    expect(await how(page)).toEqual([
+      expect.stringMatching(`^How to use it\\s+${open}\\s+${keep} .+\\s+If the card .+ ${failed}$`),
+    ]);
     expect(await page.innerText('#code-label')).toBe('Card link');
     expect(await page.innerText('[data-copy="code"]')).toBe('Copy link');
     const other = await revealed({});

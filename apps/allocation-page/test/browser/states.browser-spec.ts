@@ -27,6 +27,7 @@ const REDEEMED_IN_SHOP = [
   'revealed-product-code128',
   // Its code is a web address.
   'revealed-long-code',
+  'revealed-address-german',
 ];
 const SHOP_BUTTON = /^(?:Go to|Weiter zu|Aller sur) (?:fernway-books\.example|cards\.example\.com)/;
 const COPY_BUTTON = /^Copy code$/;
@@ -34,7 +35,7 @@ const COPY_BUTTON = /^Copy code$/;
 const LINK_ID = '0198a6c2-7b1e-7c55-9d3f-2f6f1f0f8a11';
 /** Says what Perkway is, where the page cannot name the sender. */
 const ABOUT =
-  /^Perkway delivers gift cards for companies\. If in doubt, contact the company that sent you the link, through its own website\./m;
+  /^Perkway delivers gift cards for companies\. The message with your link says which company sent it\. If you are not sure that this page is genuine, contact that company through its official website\./m;
 const ASK_SENDER = /If you still cannot open it, ask the person who sent you the link\.$/m;
 interface Box {
   scrollHeight: number;
@@ -69,7 +70,7 @@ const STATES: Record<
     shows: async (page) => {
       await hang(page);
       await page.goto(stage.linkTo(stage.gifts.addLink()));
-      await page.waitForSelector('[data-slow]', { state: 'visible' });
+      await page.waitForSelector('[data-when="loading"] [data-slow]', { state: 'visible' });
     },
     reads: [/Your connection seems slow/],
   },
@@ -82,6 +83,7 @@ const STATES: Record<
       );
     },
     reads: [
+      /^A gift from the company that sent you this link$/m,
       /gift card worth €25/,
       /^France$/m,
       /Open it by\s+\d+ \w+ 20\d\d at \S+ CES?T \(in \d+ days\)/,
@@ -122,6 +124,13 @@ const STATES: Record<
     },
     reads: [/^Opening…$/m],
   },
+  'revealing-slowly': {
+    shows: async (page) => {
+      await STATES.revealing!.shows(page);
+      await page.waitForSelector('[data-when="revealing"] [data-slow]', { state: 'visible' });
+    },
+    reads: [/^Opening…$/m, /^Your connection seems slow/m],
+  },
   revealed: {
     shows: async (page) => {
       await stage.show(page, stage.gifts.addLink(), 'reserved');
@@ -146,7 +155,25 @@ const STATES: Record<
       await stage.show(page, stage.gifts.addLink({ state: 'REVEALED', card }), 'revealed');
       await untilStill(page);
     },
-    reads: [/https:\/\/cards\.example\.com\/redeem\/0123456789/],
+    reads: [
+      /https:\/\/cards\.example\.com\/redeem\/0123456789/,
+      /^How to use it\s+Go to cards\.example\.com with the button above/m,
+    ],
+    readsNot: /checkout|enter the card code/,
+  },
+  'revealed-address-german': {
+    shows: async (page) => {
+      const card = { code: 'https://cards.example.com/redeem/0123456789' };
+      const link = stage.gifts.addLink({ state: 'REVEALED', card }, BRAND, PRODUCT);
+      await stage.show(page, link, 'revealed', '?lang=de');
+      await untilStill(page);
+    },
+    reads: [
+      /^Gehen Sie mit der Schaltfläche oben .+ zu cards\.example\.com: Dort finden Sie die Karte/m,
+      /bitten Sie Harbour Bank um Hilfe und nennen Sie die Referenz unten\.$/m,
+      /^Hinweise des Ausstellers\s+In the shop: show the code\.$/m,
+    ],
+    readsNot: /an der Kasse|geben Sie dort den Kartencode ein/,
   },
   'reserved-product': {
     shows: async (page) => {
@@ -180,7 +207,7 @@ const STATES: Record<
     },
     reads: [
       /^Sie haben eine Geschenkkarte über CHF 25$/m,
-      /^Einlösbar in \(Land\)\s+Schweiz$/m,
+      /^Einlösbar in diesem Land\s+Schweiz$/m,
       /Das Guthaben bleibt unberührt/,
       /^Perkway stellt Geschenkkarten im Auftrag von Harbour Bank zu\. .*Auf dieser Seite müssen Sie sich nie anmelden/m,
     ],
@@ -331,7 +358,12 @@ const STATES: Record<
         await stage.gifts.start();
       }
     },
-    reads: [/^We cannot reach your card right now$/m, /^Try again$/m],
+    reads: [
+      /^We cannot reach your card right now$/m,
+      /Your gift card is safe and your link stays valid, even if you were just opening the card\.$/m,
+      /this page also tries again by itself\.$/m,
+      /^Try again$/m,
+    ],
   },
   busy: {
     shows: async (page) => {
@@ -350,7 +382,13 @@ const STATES: Record<
       await page.reload();
       await untilState(page, 'busy');
     },
-    reads: [/^Please wait a minute$/m, /^Try again$/m],
+    reads: [
+      /^Please wait a minute$/m,
+      /^Too many gift links were opened from your network in a short time/m,
+      /^Your gift card is safe, and your link stays as it is\. Please try again in a minute\.$/m,
+      /^Try again$/m,
+    ],
+    readsNot: /your link still works/,
   },
 };
 
@@ -386,6 +424,9 @@ describe.each([
         expect(await page.locator('.face').isVisible()).toBe(/^(?:loading|reserved|reveal)/.test(state));
         // The button is on the first screen of a small phone. The list of languages may push it down.
         if (/^reserved(?!-foreign)/.test(state)) {
+          // What Perkway is stands next to the button, once.
+          expect(text.match(/^Perkway .{40}/gm)).toHaveLength(1);
+          expect(await page.locator('.panel .small:has-text("Perkway")').isVisible()).toBe(true);
           const { y, height: tall } = (await page.locator('[data-reveal]').boundingBox())!;
           expect(y + tall).toBeLessThanOrEqual(height);
         }
@@ -398,7 +439,7 @@ describe.each([
           expect(main).toEqual([
             expect.stringMatching(REDEEMED_IN_SHOP.includes(state) ? SHOP_BUTTON : COPY_BUTTON),
           ]);
-        if (!state.startsWith('loading') && state !== 'revealing')
+        if (!state.startsWith('loading') && !state.startsWith('revealing'))
           expect(await page.title()).toBe(await page.innerText('h1:visible'));
       }
     },
@@ -412,7 +453,11 @@ describe.each([
     await page.click('[data-reveal]');
     await untilState(page, 'revealed');
     await page.evaluate('scrollTo(0, 0)');
-    expect(await page.locator('.face').boundingBox()).toEqual(before);
+    const after = await page.locator('.face').boundingBox();
+    expect(after).toEqual({ ...before, height: after!.height });
+    // A phone shows it as a strip.
+    if (width > 1000) expect(after).toEqual(before);
+    else expect(after!.height).toBeLessThan(before!.height * 0.8);
   });
 
   it('explains that JavaScript is off, in the language that the reader chooses', async () => {
@@ -440,6 +485,38 @@ describe.each([
 });
 
 describe('in special conditions', () => {
+  it.each([
+    [360, 640],
+    [375, 667],
+  ])(
+    'shows the code and its drawing on the first screen of a phone of %i by %i px',
+    async (width, height) => {
+      const context = await stage.window({ viewport: { width, height } });
+      for (const language of ['en', 'fr', 'de', 'es'])
+        for (const [format, drawing] of [
+          ['qr', '.qr'],
+          ['code128', '.bars'],
+        ] as const) {
+          const link = stage.gifts.addLink({}, BRAND, { ...PRODUCT, code_format: format });
+          const page = await stage.open(context, link, 'reserved', `?lang=${language}`);
+          await page.click('[data-reveal]');
+          await untilState(page, 'revealed');
+          await page.waitForSelector(drawing);
+          await untilStill(page);
+          for (const selector of ['[data-fill="code"]', drawing]) {
+            const { y, height: tall } = (await page
+              .locator(`[data-secret="code"] ${selector}`)
+              .boundingBox())!;
+            expect([language, selector, y >= 0 && y + tall <= height]).toEqual([language, selector, true]);
+          }
+          expect(await page.evaluate<number>('scrollY')).toBe(0);
+          if (language === 'en') await screenshot(page, `revealed-${format}-${width}`);
+          await page.close();
+        }
+      await context.close();
+    },
+  );
+
   it.each(['en', 'fr', 'de', 'es'])('fits 320 px in %s, in every state', async (language) => {
     const context = await stage.window({ viewport: { width: 320, height: 568 } });
     const brand = { name: 'Donaudampfschifffahrtsgesellschaft mbH', color: '#0b4f6c', logo: LOGO };
@@ -491,7 +568,7 @@ describe('in special conditions', () => {
       expect(await scrollsSideways(page)).toBe(false);
       const cut = await page.evaluate<string[]>(
         `[...document.querySelectorAll('.name, .face-amount, .panel p, h1, dd, button, a, code')]
-          .filter((box) => !box.matches('.unseen') && box.scrollWidth > box.clientWidth + 1)
+          .filter((box) => box.clientWidth > 1 && box.scrollWidth > box.clientWidth + 1)
           .map((box) => box.outerHTML)`,
       );
       expect(cut).toEqual([]);

@@ -563,7 +563,13 @@ describe('an operator', () => {
     await screenshot(page, 'pool-check');
     await button(page, 'Upload 1,000 cards').click();
     await page.waitForSelector('[data-load="finished"]', { timeout: 60_000 });
-    expect(await page.innerText('[data-load]')).toContain('1,000 imported, 0 already there, 1 rejected');
+    expect(await page.innerText('[data-load]')).toMatch(
+      /^cards\.csv, uploaded .*1,000 imported, 0 already there, 1 rejected/s,
+    );
+    await button(page, 'Withdraw cards').click();
+    const upload = dialog(page).getByLabel('Upload', { exact: true });
+    expect(await upload.innerText()).toMatch(/^cards\.csv, uploaded .*: 1,000 cards$/);
+    await page.keyboard.press('Escape');
     await page.getByText('Rejected rows (1)').click();
     await page.getByRole('rowheader', { name: '1,001' }).waitFor();
     await page.getByRole('table', { name: 'Stock' }).getByRole('cell', { name: '1,000' }).waitFor();
@@ -1577,7 +1583,7 @@ describe('an operator', () => {
     await screenshot(page, 'coupon-codes');
   }, 120_000);
 
-  it('jumps to an account, a pool, a key or the account of a link, with the keyboard alone', async () => {
+  it('jumps to an account, a pool, a key or a link, with the keyboard alone', async () => {
     const { account, pool, keyId } = stage.mine;
     // More than 50 cards, so that the pool is in no list of low stock.
     const quiet = await anAccountWithLinks(60, 1);
@@ -1625,6 +1631,10 @@ describe('an operator', () => {
     expect(await found.innerText()).toMatch(/, waiting, expires on \d/);
     await screenshot(page, 'search-link');
     await page.keyboard.press('Enter');
+    const drawer = page.getByRole('dialog', { name: 'Reward link' });
+    await drawer.getByText(quiet.linkId).waitFor();
+    await page.keyboard.press('Escape');
+    await button(page, 'Stop viewing').click();
     await page.getByRole('heading', { level: 1, name: `Name of ${quiet.account}` }).waitFor();
 
     await find('no such thing');

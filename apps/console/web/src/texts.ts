@@ -1678,7 +1678,8 @@ export const texts = {
       VALID_UNTIL_INVALID: 'valid_until is not a day that is still to come',
       BATCH_INVALID: 'The batch is too long',
     } as Record<string, string>,
-    started: (when: string) => `Upload of ${when}`,
+    loadOf: (file: string | null, when: string) =>
+      file === null ? `Upload of ${when}` : `${file}, uploaded ${when}`,
   },
 
   couponCodes: {
@@ -1707,15 +1708,15 @@ export const texts = {
     review: 'Review',
     which: 'Which cards',
     selectors: {
-      batch: 'A batch',
       load_id: 'An upload',
+      batch: 'A batch',
       codes: 'A list of codes',
       valid_until_before: 'Those that lapse before a day',
     },
     batch: 'Batch',
     batchHint: 'As in the column batch of the uploaded file.',
     load: 'Upload',
-    loadOption: (when: string, cards: string) => `${when}: ${cards} cards`,
+    loadOption: (load: string, cards: string) => `${load}: ${cards} cards`,
     needLoad: 'Nothing has been uploaded yet.',
     noneFound: 'No card of this pool matches.',
     codes: 'Codes',
@@ -1758,6 +1759,9 @@ export const texts = {
     cancelledLinks: (count: string) => `Cancelled links (${count})`,
     redeemedLinks: (count: string) => `Links opened before (${count})`,
     listedLinks: (listed: string) => `${listed} of them are listed.`,
+    linksNote:
+      'Each opens in the console of its account, where its reference tells the client whom to inform.',
+    shortReference: 'Short reference',
     link: 'Link id',
   },
 

@@ -81,7 +81,7 @@ function Pool({ id }: { id: string | null }) {
         <>
           <Stock poolId={id} />
           <CardLoads poolId={id} />
-          <Withdrawals poolId={id} of={owner ? `${title} (${account})` : title} />
+          {owner && <Withdrawals poolId={id} owner={owner} of={`${title} (${account})`} />}
         </>
       )}
       <ResourceEditor<StoredPool, Draft, PutPool>

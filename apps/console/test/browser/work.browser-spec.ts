@@ -1188,22 +1188,27 @@ describe('an operator', () => {
     await waitFor(async () => {
       await page.reload();
       await page.locator('[data-findings]').waitFor();
-      alarms = (await page.locator('.alarms li').allInnerTexts()).map((text) => text.replaceAll(/\s+/g, ' '));
+      alarms = await rowsOf(page, 'Needs attention');
       // This fleet has neither `links` nor a page that the console knows.
-      expect(alarms[0]).toBe(
-        'Critical Links (click URLs of perks do not open) and allocation-page (recipients cannot open their reward links) are down What to do about AppDown',
-      );
+      expect(alarms.slice(0, 3)).toEqual([
+        expect.stringMatching(
+          /^Critical Down\. Click URLs of perks do not open\. links \d+ \w+ \d{4}, \d\d:\d\d or earlier What to do about AppDown$/,
+        ),
+        expect.stringMatching(
+          /^Critical Down\. Recipients cannot open their reward links\. allocation-page /,
+        ),
+        expect.stringMatching(new RegExp(`^Critical No more events .*${silent} .* Show$`)),
+      ]);
     }, 'the alarms');
-    const [, second, ...others] = alarms;
-    expect(second).toMatch(new RegExp(`^Critical .*${silent} has no more events$`));
     for (const alarm of [
-      /^Critical \d+ card values have run out or last under 3 days$/,
-      /^Warning \d+ link jobs? failed$/,
-      /^Warning 2 webhooks fail the first since \d+ \w+ \d{4}, \d\d:\d\d$/,
-      /^Warning 2 webhooks were disabled by Perkway the first since \d+ \w+ \d{4}, \d\d:\d\d$/,
+      /^Critical Lasts under a day .* voucher, €25, FR, Name of .* – Show$/,
+      /^Warning Link job failed Too many, Name of .* \d+ \w+ \d{4}, \d\d:\d\d Show$/,
+      /^Warning Webhook fails crm, Name of .* \d+ \w+ \d{4}, \d\d:\d\d Show$/,
+      // Three of the four have a row of their own.
+      /^Warning 1 more Failing webhooks – Show$/,
     ])
-      expect(others).toContainEqual(expect.stringMatching(alarm));
-    await page.getByRole('link', { name: 'What to do about AppDown' }).click();
+      expect(alarms).toContainEqual(expect.stringMatching(alarm));
+    await page.getByRole('link', { name: 'What to do about AppDown' }).first().click();
     await page.locator('#appdown:focus').waitFor();
     await page.goBack();
     await page.locator('[data-findings]').waitFor();
@@ -1310,13 +1315,16 @@ describe('an operator', () => {
       ...['Gone', 'Fast', 'Codes', 'Few', 'Some'],
     ]);
     expect(await rowsOf(page, 'Low, not used recently')).toHaveLength(1);
-    const alarms = async () => (await page.locator('.alarms').innerText()).replaceAll(/\s+/g, ' ');
-    expect(await alarms()).toContain('Critical 2 card values have run out or last under 3 days');
-    expect(await alarms()).toContain('Warning 2 card values are low');
-    expect(await alarms()).toContain('Warning Single-use codes of Codes: 5 days left');
-    expect(await alarms()).toContain('Warning An erasure has not finished for over an hour');
+    const alarms = async () => (await rowsOf(page, 'Needs attention')).join('\n');
+    expect(await alarms()).toContain(`Critical Has run out Gone, €25, FR, Name of ${mine} – Show`);
+    expect(await alarms()).toContain(`Critical Lasts 2 days Fast, €25, FR, Name of ${mine} – Show`);
+    expect(await alarms()).toContain(`Warning Lasts 10 days Few, €25, FR, Name of ${mine} – Show`);
+    expect(await alarms()).toContain('Warning Lasts 5 days Single-use codes of Codes – Show');
     expect(await alarms()).toMatch(
-      new RegExp(`Critical .*${theirs} has no more events since \\d+ \\w+ \\d{4}, \\d\\d:00`),
+      /Warning An erasure has not finished for over an hour token-issuer \d+ \w+/,
+    );
+    expect(await alarms()).toMatch(
+      new RegExp(`Critical No more events Name of ${theirs} \\d+ \\w+ \\d{4}, \\d\\d:00 Show`),
     );
     const theirRow = async () => (await rowsOf(page, 'Traffic')).find((row) => row.includes(theirs));
     expect(await theirRow()).toMatch(/No more events Last event [23] hours ago 0 150 −100%/);
@@ -1325,11 +1333,11 @@ describe('an operator', () => {
     await stage.goto(page, '/home');
     await page.locator('[data-findings]').waitFor();
     expect(await theirRow()).toMatch(/Last event (now|\d+ minutes? ago) 0 150 −100%/);
-    expect(await alarms()).not.toContain('no more events');
+    expect(await alarms()).not.toContain('No more events');
     // The greatest loss first.
     expect(await alarms()).toMatch(
       new RegExp(
-        `Name of ${theirs} has 90% fewer events than the week before.* Name of ${mine} has 70% fewer events than the week before`,
+        `90% fewer events than the week before Name of ${theirs} – Show\n.*70% fewer events than the week before Name of ${mine} – Show`,
       ),
     );
     await page.getByText('No account has an enabled webhook.').waitFor();
@@ -1348,10 +1356,7 @@ describe('an operator', () => {
       ['#traffic', '#low-stock', '#failing-webhooks'].map((card) => page.locator(card).boundingBox()),
     );
     expect([lowStock!.width, failing!.width]).toEqual([traffic!.width, traffic!.width]);
-    await page
-      .locator('.alarms')
-      .getByRole('link', { name: `Name of ${mine} has` })
-      .click();
+    await page.getByRole('link', { name: `Show: Name of ${mine}`, exact: true }).click();
     await page.getByRole('heading', { level: 1, name: `Name of ${mine}` }).waitFor();
     hasWebhooks = true;
     await stage.goto(page, '/home');
@@ -1376,6 +1381,10 @@ describe('an operator', () => {
         ),
       'all apps to be up',
     );
+    // What is down comes first, and since when this window knows.
+    expect((await rowsOf(page, 'Apps'))[0]).toMatch(/^(links|allocation-page) Down/);
+    const down = await rowsOf(page, 'Needs attention');
+    expect(down[0]).toMatch(/^Critical Down\. .* \d\d:\d\d or earlier What to do about AppDown$/);
     const consumers = await rowsOf(page, 'Consumers of the event stream');
     expect(consumers).toEqual([
       expect.stringMatching(/^analytics-ingest \S+\/analytics-query \d+ \d+ /),
@@ -1492,7 +1501,8 @@ describe('an operator', () => {
     await put(limit, { links: 5, per: 'pool_id' });
     await link();
     await stage.goto(page, '/home');
-    await page.getByText(/^\d+ limits? (is|are) used up or nearly used up$/).waitFor();
+    const alarm = page.getByRole('table', { name: 'Needs attention' }).getByRole('row');
+    await alarm.filter({ hasText: 'Limit is used up or nearly used up' }).first().waitFor();
     const nearlyUsed = page.getByRole('table', { name: 'Limits that are nearly used up' });
     await nearlyUsed
       .getByRole('row', { name: new RegExp(`^${limit} .* Pool: Quiet voucher 4 of 5 links`) })

@@ -576,7 +576,8 @@ describe('an operator', () => {
     await screenshot(page, 'pool-upload');
 
     await page.getByRole('link', { name: 'Audit log', exact: true }).click();
-    await page.getByText(`/admin/campaigns/${account}-launch`).first().waitFor();
+    const launched = page.getByRole('link', { name: 'Created campaign Launch', exact: true });
+    await launched.first().waitFor();
     expect(await page.content()).not.toContain(key);
     await screenshot(page, 'audit-log');
     const shown = await downloaded(page, button(page, 'These entries as CSV').click());
@@ -587,7 +588,7 @@ describe('an operator', () => {
     // The import is one row, or two if it crossed a minute, and opens to its ten entries.
     await page.getByLabel('Kind').selectOption('Perks');
     // A click while the entries of all kinds still show could be lost.
-    await page.getByText(`/admin/campaigns/${account}-launch`).first().waitFor({ state: 'detached' });
+    await launched.first().waitFor({ state: 'detached' });
     const runs = page.getByRole('button', { name: /^Created perk, \d+ times$/ });
     const perks = page.getByRole('link', { name: /^Created perk Half price \d+$/ });
     await runs.first().waitFor();
@@ -1031,7 +1032,8 @@ describe('an operator', () => {
     await notice(page, 'Saved');
     await page.getByRole('tab', { name: 'History' }).click();
     // Its entries have the name that it had then.
-    await page.getByRole('row', { name: /Created category Outdoors PUT/ }).waitFor();
+    const created = page.getByRole('row').filter({ hasText: 'Created category Outdoors' });
+    await created.getByText('PUT perks /admin/categories/7').first().waitFor();
     const changed = page.getByRole('row', { name: 'Changed category Outdoors and sea' }).first();
     // The history of an object shows the differences at once.
     await changed.locator('.differences').getByText('Outdoors and sea').waitFor();
@@ -1060,10 +1062,14 @@ describe('an operator', () => {
     await page.getByLabel('Kind').selectOption('Any kind');
     await page.getByLabel('Object').fill('');
     await page.getByLabel('Account').fill(stage.mine.account);
-    await page
-      .getByText(/^Created campaign Harbour/)
-      .first()
-      .waitFor();
+    const campaign = page.getByRole('row').filter({ hasText: 'Created campaign Harbour' }).first();
+    await campaign.waitFor();
+    // An entry is one line, and the call is one of its details.
+    expect((await campaign.boundingBox())!.height).toBeLessThan(50);
+    const call = campaign.getByText('PUT boost /admin/campaigns/');
+    expect(await call.isVisible()).toBe(false);
+    await campaign.locator('summary').click();
+    await call.waitFor();
     expect((await rowsOf(page, 'Audit log')).filter((row) => row.includes('Foreign'))).toEqual([]);
     await page.getByLabel('To', { exact: true }).fill('2020-01-01');
     await page.getByText('No change matches').waitFor();
@@ -1526,6 +1532,8 @@ describe('an operator', () => {
     const usedIn = page.locator('section', { has: page.getByRole('heading', { name: 'Used in' }) });
     await usedIn.getByRole('link', { name: collection, exact: true }).waitFor();
     await usedIn.getByRole('link', { name: 'Harbour spring', exact: true }).waitFor();
+    const ofAccount = usedIn.getByRole('listitem').filter({ hasText: `Name of ${account}: Harbour spring` });
+    await ofAccount.waitFor();
     expect(await usedIn.innerText()).not.toContain('Foreign');
     await button(page, 'Delete').click();
     const confirm = page.getByRole('alertdialog');

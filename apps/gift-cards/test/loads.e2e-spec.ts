@@ -95,6 +95,7 @@ describe('card loads', () => {
     });
     expect(await reportOf(two, id)).toEqual({
       id,
+      file_name: null,
       state: 'finished',
       started_at: expect.any(String),
       updated_at: expect.any(String),
@@ -241,7 +242,7 @@ describe('card loads', () => {
     expect(report).toMatchObject({ state: 'running', rows: 4_000, imported: 4_000 });
     expect(await gift.numbers(pool)).toMatchObject([{ available: 4_000 }]);
     const list = await gift.get<LoadSummary[]>(`/admin/pools/${pool}/loads`, gift.admin.key);
-    expect(list.body).toMatchObject([{ id: load.loadId, state: 'running', rows: 4_000 }]);
+    expect(list.body).toMatchObject([{ id: load.loadId, file_name: null, state: 'running', rows: 4_000 }]);
     load.request.end();
     expect((await load.response).statusCode).toBe(200);
     expect(await reportOf(pool, load.loadId)).toMatchObject({
@@ -371,7 +372,11 @@ describe('card loads', () => {
       expect(await status(`${id}/cards`, ndjson)).toBe('404 POOL_NOT_FOUND');
     expect(await status(`${pool}/cards?loadId=7`, ndjson)).toBe('400 VALIDATION_FAILED');
     const loadId = randomUUID();
-    expect((await gift.load(pool, '', { suffix: `?loadId=${loadId}` })).headers['x-load-id']).toBe(loadId);
+    const suffix = `?loadId=${loadId}&fileName=${encodeURIComponent('é.csv')}`;
+    expect((await gift.load(pool, '', { suffix })).headers['x-load-id']).toBe(loadId);
+    expect(await reportOf(pool, loadId)).toMatchObject({ file_name: 'é.csv' });
+    for (const name of ['x'.repeat(256), '%00'])
+      expect(await status(`${pool}/cards?fileName=${name}`, ndjson)).toBe('400 VALIDATION_FAILED');
     expect(await status(`${pool}/cards?loadId=${loadId}`, ndjson)).toBe('400 VALIDATION_FAILED');
 
     const elsewhere = await gift.aPool(0);

@@ -65,7 +65,7 @@ export const OPERATIONS = {
     getStoredGiftCardPool: 'GET /admin/pools/{poolId}',
     putGiftCardPool: 'PUT /admin/pools/{poolId}',
     deleteGiftCardPool: 'DELETE /admin/pools/{poolId}',
-    loadGiftCards: 'POST /admin/pools/{poolId}/cards?loadId*',
+    loadGiftCards: 'POST /admin/pools/{poolId}/cards?fileName,loadId*',
     checkGiftCards: 'POST /admin/pools/{poolId}/cards/check*',
     getGiftCardLoads: 'GET /admin/pools/{poolId}/loads',
     getGiftCardLoad: 'GET /admin/pools/{poolId}/loads/{loadId}',

@@ -66,7 +66,7 @@ it('an operator sets thresholds, one person makes a large job, and another one d
 
   const operators = await stage.window({ viewport: { width: 1280, height: 900 } });
   const home = await stage.signIn(operators, ADMIN_KEY, '/home');
-  await home.getByRole('link', { name: '1 link job waits for approval' }).waitFor();
+  await home.getByText('Link job waits for approval').waitFor();
   const waiting = home.getByRole('table', { name: 'Link jobs' }).getByRole('row').nth(1);
   expect(await waiting.innerText()).toContain('Waits for approval');
   await waiting.getByRole('button').click();

@@ -196,9 +196,10 @@ it('an operator withdraws a recalled batch, sees its progress and which links ha
   );
   await withdrawal.locator('summary', { hasText: 'Links opened before (1)' }).click();
   await stage.goto(client, '/reward-links?reference=recall-opened');
-  const id = await withdrawal.getByRole('rowheader').innerText();
+  const linkId = withdrawal.getByRole('row').locator('code').first();
+  const id = await linkId.innerText();
   await withdrawal.locator('summary', { hasText: 'Cancelled links (1)' }).click();
-  const [cancelled] = await withdrawal.getByRole('rowheader').allInnerTexts();
+  const cancelled = await linkId.innerText();
   const { body } = await gift().get(`/admin/pools/${pool}/withdrawals`).expect(200);
   const links = { cancelled_links: [cancelled], redeemed_links: [id] };
   expect(body).toMatchObject([{ ...links, batch: 'B-7', reserved: 'cancel' }]);
@@ -214,6 +215,9 @@ it('an operator withdraws a recalled batch, sees its progress and which links ha
     await stage.goto(client, '/reward-links?reference=recall-waiting');
     return (await client.getByRole('cell', { name: 'Cancelled' }).count()) === 1;
   }, 'the cancelled link');
+  // From the withdrawal, the operator finds whom the link is for.
+  await button(page, cancelled.slice(0, 8)).click();
+  await dialog(page).getByText('recall-waiting').waitFor();
   await button(client, 'recall-waiting').click();
   await untilTimeline(client, [/^Made by /, /^Its card was withdrawn/, /^Cancelled/]);
   await clients.close();

@@ -55,7 +55,6 @@ export const formatList = (parts: string[]) => list.format(parts);
 const choice = new Intl.ListFormat(undefined, { type: 'disjunction' });
 export const formatChoice = (parts: string[]) => choice.format(parts);
 export const capitalized = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
-export const sentenceOf = (parts: string[]) => `${capitalized(list.format(parts))}.`;
 
 /** Returns null if the divisor is 0. */
 export const formatShare = (part: number, whole: number) => (whole > 0 ? percent.format(part / whole) : null);

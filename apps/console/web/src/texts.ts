@@ -1,5 +1,5 @@
 /** All texts of the console. Another language is another object of this shape. */
-import { LEAST_USED, LOW_STOCK, LOW_STOCK_DAYS, URGENT_STOCK_DAYS } from '@perkway/domain/low-stock';
+import { LEAST_USED, LOW_STOCK, LOW_STOCK_DAYS } from '@perkway/domain/low-stock';
 import type { DeliveryState, FeedEventType } from './api/types';
 import { formatChoice, formatList, formatNumber, formatShare, NONE, pluralOf } from './format';
 
@@ -1260,12 +1260,13 @@ export const texts = {
     missing: 'Not found',
     missingText: 'It was deleted, or never created. Its history is below.',
     conflict: 'Somebody else has changed this in the meantime',
-    conflictText:
-      '“Replace with mine” makes the changes below. “Merge” takes their version and keeps your value in each field that you changed, even if they changed it too.',
-    merge: 'Merge',
-    merged: 'Merged. Check the result, and save it.',
-    takeTheirs: 'Take theirs',
-    replace: 'Replace with mine',
+    conflictText: 'Nothing of yours is saved yet. Check the form, and save it again.',
+    theirFields: (labels: string[]) => `The form now has what they changed: ${labels.join(', ')}.`,
+    before: (value: string) => `Before: ${value}`,
+    mine: (value: string) => `Mine: ${value}`,
+    theirs: (value: string) => `Theirs: ${value}`,
+    empty: 'empty',
+    discard: 'Discard my changes',
     preview: 'Preview',
     deleteTitle: (name: string) => `Delete “${name}”?`,
     deleteText: (id: string) => `“${id}” is deleted at once. This cannot be undone.`,
@@ -1324,32 +1325,34 @@ export const texts = {
     unreadable: 'The file could not be read.',
   },
 
+  alarms: {
+    title: 'Needs attention',
+    severities: { critical: 'Critical', warning: 'Warning' },
+    what: 'What',
+    where: 'Where',
+    since: 'Since',
+    /** When this window first saw it. */
+    firstSeen: (when: string) => `${when} or earlier`,
+    action: 'Action',
+    show: 'Show',
+    showOf: (where: string) => `Show: ${where}`,
+  },
   operatorsHome: {
     intro: 'What needs attention, and the traffic of every account.',
     quiet: 'Nothing needs attention.',
-    severities: { critical: 'Critical', warning: 'Warning' },
-    beganAt: (when: string, count: number) => `${pluralOf(count, 'since', 'the first since')} ${when}`,
-    lowOne: (name: string, { available, days_left }: { available: number; days_left: number | null }) => {
-      if (available === 0) return `${name}: none left`;
-      if (days_left === null) return `${name}: low`;
-      const days = days_left === 0 ? 'under a day' : `${days_left} ${pluralOf(days_left, 'day', 'days')}`;
-      return `${name}: ${days} left`;
+    left: ({ available, days_left }: { available: number; days_left: number | null }) => {
+      if (available === 0) return 'Has run out';
+      if (days_left === null) return 'Runs low';
+      return `Lasts ${days_left === 0 ? 'under a day' : `${days_left} ${pluralOf(days_left, 'day', 'days')}`}`;
     },
-    codesOf: (perk: string) => `single-use codes of ${perk}`,
-    stock: (count: number) => `${count} card values are low`,
-    urgentStock: (count: number) =>
-      `${count} card values have run out or last under ${URGENT_STOCK_DAYS} days`,
-    webhooks: (count: number) => `${count} ${pluralOf(count, 'webhook fails', 'webhooks fail')}`,
-    disabledWebhooks: (count: number) =>
-      `${count} ${pluralOf(count, 'webhook was', 'webhooks were')} disabled by Perkway`,
-    urgentCodes: (count: number) =>
-      `the single-use codes of ${count} perks have run out or last under ${URGENT_STOCK_DAYS} days`,
-    codes: (count: number) => `the single-use codes of ${count} perks run low`,
-    fell: (account: string, share: string) => `${account} has ${share} fewer events than the week before`,
-    moreFell: (count: number) =>
-      `${count} more ${pluralOf(count, 'account has', 'accounts have')} lost half of ${pluralOf(count, 'its', 'their')} events`,
-    silentOne: (name: string) => `${name} has no more events`,
-    silent: (count: number) => `${count} accounts have no more events`,
+    codesOf: (perk: string) => `Single-use codes of ${perk}`,
+    fell: (share: string) => `${share} fewer events than the week before`,
+    fails: 'Webhook fails',
+    disabledByPerkway: 'Webhook was disabled by Perkway',
+    linkJobs: { failed: 'Link job failed', awaiting_approval: 'Link job waits for approval' },
+    nearlyUsed: 'Limit is used up or nearly used up',
+    /** Rows of a list, besides those with an alarm of their own. */
+    more: (count: number) => `${count} more`,
     traffic: 'Traffic',
     trafficNote: (from: string, middle: string, dayTo: string, busy: string) =>
       `Events are views, clicks, conversions and changes of reward links, by people and by bots. The last 24 full hours end ${dayTo}. The last seven days begin ${middle} and include the current hour; the week before begins ${from}. An account raises an alarm if it has no event after a day of at least ${busy}, or at most half after a week of at least ${busy}.`,
@@ -1377,16 +1380,9 @@ export const texts = {
     failingNote: 'Enabled webhooks whose last attempts failed, and those that Perkway disabled.',
     noFailing: 'No enabled webhook fails.',
     noWebhooks: 'No account has an enabled webhook.',
-    linkJobs: {
-      failed: (count: number) => `${count} link ${pluralOf(count, 'job', 'jobs')} failed`,
-      awaiting_approval: (count: number) =>
-        `${count} link ${pluralOf(count, 'job waits', 'jobs wait')} for approval`,
-    },
     jobs: 'Link jobs',
     jobsNote: 'Those that failed in the last seven days, or wait for approval by a person of the account.',
     noJobs: 'No link job failed or waits for approval.',
-    nearlyUsed: (count: number) =>
-      `${count} ${pluralOf(count, 'limit is', 'limits are')} used up or nearly used up`,
     limits: 'Limits that are nearly used up',
     limitsNote:
       'Limits of which at least 80% is used in the current period. Limits per journey or reference are not listed. When a limit is used up, no more links are made under it.',
@@ -1677,7 +1673,8 @@ export const texts = {
       VALID_UNTIL_INVALID: 'valid_until is not a day that is still to come',
       BATCH_INVALID: 'The batch is too long',
     } as Record<string, string>,
-    started: (when: string) => `Upload of ${when}`,
+    loadOf: (file: string | null, when: string) =>
+      file === null ? `Upload of ${when}` : `${file}, uploaded ${when}`,
   },
 
   couponCodes: {
@@ -1706,15 +1703,15 @@ export const texts = {
     review: 'Review',
     which: 'Which cards',
     selectors: {
-      batch: 'A batch',
       load_id: 'An upload',
+      batch: 'A batch',
       codes: 'A list of codes',
       valid_until_before: 'Those that lapse before a day',
     },
     batch: 'Batch',
     batchHint: 'As in the column batch of the uploaded file.',
     load: 'Upload',
-    loadOption: (when: string, cards: string) => `${when}: ${cards} cards`,
+    loadOption: (load: string, cards: string) => `${load}: ${cards} cards`,
     needLoad: 'Nothing has been uploaded yet.',
     noneFound: 'No card of this pool matches.',
     codes: 'Codes',
@@ -1757,19 +1754,21 @@ export const texts = {
     cancelledLinks: (count: string) => `Cancelled links (${count})`,
     redeemedLinks: (count: string) => `Links opened before (${count})`,
     listedLinks: (listed: string) => `${listed} of them are listed.`,
+    linksNote:
+      'Each opens in the console of its account, where its reference tells the client whom to inform.',
+    shortReference: 'Short reference',
     link: 'Link id',
   },
 
   health: {
     intro: 'Refreshed every five seconds.',
     whatToDo: (alert: string) => `What to do about ${alert}`,
+    brokerName: 'Broker',
     good: (count: number) => `All ${count} apps are up, and no event is late.`,
-    down: (apps: string, count: number) => `${apps} ${pluralOf(count, 'is', 'are')} down`,
-    degraded: (apps: string, count: number) => `${apps} ${pluralOf(count, 'is', 'are')} degraded`,
-    outboxLate: (apps: string) => `events have waited in the outbox of ${apps} for over five minutes`,
-    inMemory: (apps: string) => `events of ${apps} are in memory only`,
-    consumerLate: (apps: string) => `${apps} stores events over five minutes late`,
-    brokerAway: 'the broker does not respond',
+    down: (effect?: string) => ['Down.', effect].filter(Boolean).join(' '),
+    outboxLate: 'Events have waited in its outbox for over five minutes',
+    inMemory: 'Its events are in memory only',
+    consumerLate: 'Stores events over five minutes late',
     deadLettered: (shown: string, count: number) =>
       `${shown} ${pluralOf(count, 'event is', 'events are')} dead-lettered`,
     apps: 'Apps',
@@ -1810,13 +1809,13 @@ export const texts = {
     database: 'Database',
     responds: 'Responds',
     noResponse: 'No response',
-    databaseAway: (apps: string) => `the database of ${apps} does not respond`,
+    databaseAway: 'Its database does not respond',
     waiting: 'Waiting',
     deliveries: 'Webhook deliveries waiting',
     overdue: 'Oldest overdue, of working webhooks',
     erasing: 'Oldest unfinished erasure',
-    erasureStuck: 'an erasure has not finished for over an hour',
-    deliveriesLate: 'webhook deliveries are overdue for over five minutes',
+    erasureStuck: 'An erasure has not finished for over an hour',
+    deliveriesLate: 'Webhook deliveries are overdue for over five minutes',
     consumers: 'Consumers of the event stream',
     consumersNote:
       'analytics-ingest stores events for the figures, events for the feed and the webhooks. Each message has one or more events.',

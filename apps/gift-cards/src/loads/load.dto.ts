@@ -39,6 +39,8 @@ export class LoadResult {
 export class LoadSummary {
   @ApiProperty({ format: 'uuid', example: '0b0cdd5e-58b1-4f0c-9d9b-0d6a5fbb5a3c' })
   id: string;
+  @ApiProperty({ type: String, nullable: true, example: 'cards-2026-11.csv' })
+  file_name: string | null;
   @ApiProperty({
     enum: ['running', 'stalled', 'finished', 'failed'],
     description:

@@ -9,7 +9,7 @@ import {
   ApiTags,
 } from '@nestjs/swagger';
 import { ChangesNothing, Roles } from '@perkway/auth';
-import { ApiError, invalidField, isUuid, lastOf } from '@perkway/domain';
+import { ApiError, characters, invalidField, isStorableText, isUuid, lastOf } from '@perkway/domain';
 import { ApiProblems, useMediaType } from '@perkway/platform';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { randomUUID } from 'node:crypto';
@@ -21,6 +21,8 @@ import { LoadsService, type LoadFormat } from './loads.service.js';
 /** Only these routes receive bodies of these types, as streams. */
 export const CARD_LOAD_ROUTES = ['/admin/pools/:poolId/cards', '/admin/pools/:poolId/cards/check'];
 export const CARD_LOAD_TYPES = ['application/x-ndjson', 'text/csv'];
+
+const MAX_FILE_NAME = 255;
 
 /** @throws UNSUPPORTED_MEDIA_TYPE also for a compressed body, which would otherwise be parsed as rows */
 function formatOf({ body, headers }: FastifyRequest): LoadFormat {
@@ -46,6 +48,11 @@ const CardRowsBody = () =>
     }),
   );
 
+function fileNameOf(given: unknown): string {
+  if (typeof given === 'string' && isStorableText(given) && characters(given) <= MAX_FILE_NAME) return given;
+  throw invalidField('fileName', `must be at most ${MAX_FILE_NAME} characters`);
+}
+
 @ApiTags('Management')
 @ApiParam({ name: 'poolId', format: 'uuid' })
 @Roles('ADMIN')
@@ -67,6 +74,12 @@ export class LoadsController {
     description:
       'Id of the load, to follow it while it runs. Generated if missing; the response header `X-Load-Id` returns it.',
   })
+  @ApiQuery({
+    name: 'fileName',
+    required: false,
+    schema: { type: 'string', maxLength: MAX_FILE_NAME },
+    description: 'Shown in the list of loads',
+  })
   @CardRowsBody()
   @ApiResponse({
     status: 200,
@@ -78,13 +91,15 @@ export class LoadsController {
   async loadGiftCards(
     @Param('poolId') poolId: string,
     @Query('loadId') given: unknown,
+    @Query('fileName') givenName: unknown,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<LoadResult> {
     const format = formatOf(request);
     const loadId = given === undefined ? randomUUID() : lastOf(given);
     if (!isUuid(loadId)) throw invalidField('loadId', 'must be a UUID');
-    await this.loads.begin(poolId, loadId);
+    const fileName = givenName === undefined ? null : fileNameOf(lastOf(givenName));
+    await this.loads.begin(poolId, loadId, fileName);
     allowSlowBody(request);
     void reply.header('x-load-id', loadId);
     return this.loads.load(poolId, loadId, format, request.body as Readable);

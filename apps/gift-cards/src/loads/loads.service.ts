@@ -20,7 +20,7 @@ const DRAIN_MS = 4_000;
 const LISTED = 50;
 
 const SELECT_SUMMARY = `
-  select id,
+  select id, file_name,
     case when state = 'running' and updated_at < now() - interval '30 seconds' then 'stalled' else state end as state,
     started_at, updated_at, rows::float8, imported::float8, duplicates::float8, rejected::float8`;
 
@@ -51,13 +51,13 @@ export class LoadsService {
    * @param loadId a UUID that was never used
    * @throws POOL_NOT_FOUND, VALIDATION_FAILED
    */
-  async begin(poolId: string, loadId: string): Promise<void> {
+  async begin(poolId: string, loadId: string, fileName: string | null): Promise<void> {
     await this.requirePool(poolId);
     // Waits for the deletion of the pool, if there is one.
     const inserted = await this.dataSource.query<unknown[]>(
-      `insert into card_loads (id, pool_id) select $1, id from pools where id = $2 for key share
+      `insert into card_loads (id, pool_id, file_name) select $1, id, $3 from pools where id = $2 for key share
        on conflict do nothing returning id`,
-      [loadId, poolId],
+      [loadId, poolId, fileName],
     );
     if (inserted.length > 0) return;
     await this.requirePool(poolId);

@@ -11,6 +11,7 @@ import { Statements1767225690000 } from './1767225690000-statements.js';
 import { LoadTimes1767225691000 } from './1767225691000-load-times.js';
 import { AgesOfValues1767225692000 } from './1767225692000-ages-of-values.js';
 import { CancelledLinks1767225693000 } from './1767225693000-cancelled-links.js';
+import { NamesOfLoads1767225694000 } from './1767225694000-names-of-loads.js';
 import { ViewsAndFunctions } from './views-and-functions.js';
 
 export const migrations: MigrationClass[] = [
@@ -25,6 +26,7 @@ export const migrations: MigrationClass[] = [
   LoadTimes1767225691000,
   AgesOfValues1767225692000,
   CancelledLinks1767225693000,
+  NamesOfLoads1767225694000,
   CreateAdminLogOutbox1767226090000,
   ViewsAndFunctions,
 ];

@@ -9,6 +9,9 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 export const SHORT_ID = /^[0-9a-f]{8}$/i;
 const PAGE = 50;
 
+/** The screen of the links, with this one open. */
+export const pathOfLink = (id: string) => `/reward-links?link=${encodeURIComponent(id)}`;
+
 interface Filters {
   /** The whole reference, the whole id, or its first 8 characters. */
   reference: string;

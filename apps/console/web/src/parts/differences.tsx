@@ -1,17 +1,19 @@
 import type { Difference } from '@perkway/catalogue/differences';
+import { isRecord } from '@perkway/domain/is-record';
 import '../styles/editor.css';
 import { texts } from '../texts';
 
 const LONGEST = 160;
 /** Returns null for a missing value. */
-function shown(value: unknown): string | null {
+export function shownValue(value: unknown): string | null {
   if (value === undefined || value === null || value === '') return null;
-  const text = Array.isArray(value) ? value.join(', ') : String(value);
+  const items = isRecord(value) ? Object.values(value).filter(Boolean) : value;
+  const text = Array.isArray(items) ? items.join(', ') : String(items);
   return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
 }
 
 const Value = ({ value, label, as: As }: { value: unknown; label: string; as: 'del' | 'ins' }) => {
-  const text = shown(value);
+  const text = shownValue(value);
   return (
     text !== null && (
       <>

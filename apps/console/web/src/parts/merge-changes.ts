@@ -1,15 +1,41 @@
 import { isRecord } from '@perkway/domain/is-record';
 
+/** A value that the other person changed. */
+export interface TheirChange {
+  /** Names of the members that lead to the value. */
+  path: string[];
+  before: unknown;
+  mine: unknown;
+  theirs: unknown;
+}
+
+export const isSame = (one: unknown, other: unknown): boolean =>
+  JSON.stringify(one) === JSON.stringify(other);
+
 /**
- * Applies the changes that lead from `before` to `mine` to `theirs`. Members of records are merged one by one; a list is one
- * value. If both changed a value, mine wins.
+ * Returns what the other person changed and the user did not change to the same value. Members of records are compared
+ * one by one; a list is one value.
  */
-export function mergeChanges(before: unknown, mine: unknown, theirs: unknown): unknown {
-  if (isRecord(before) && isRecord(mine) && isRecord(theirs)) {
-    const names = new Set([...Object.keys(theirs), ...Object.keys(mine)]);
-    return Object.fromEntries(
-      [...names].map((name) => [name, mergeChanges(before[name], mine[name], theirs[name])]),
+export function theirChanges(
+  before: unknown,
+  mine: unknown,
+  theirs: unknown,
+  path: string[] = [],
+): TheirChange[] {
+  if (isRecord(mine) && isRecord(theirs)) {
+    const base = isRecord(before) ? before : {};
+    return [...new Set([...Object.keys(theirs), ...Object.keys(mine)])].flatMap((name) =>
+      theirChanges(base[name], mine[name], theirs[name], [...path, name]),
     );
   }
-  return JSON.stringify(mine) === JSON.stringify(before) ? theirs : mine;
+  return isSame(theirs, before) || isSame(theirs, mine) ? [] : [{ path, before, mine, theirs }];
+}
+
+export const valueAt = (record: unknown, path: string[]): unknown =>
+  path.reduce((value, name) => (isRecord(value) ? value[name] : undefined), record);
+
+export function withValue(record: unknown, [name, ...rest]: string[], value: unknown): unknown {
+  if (name === undefined) return value;
+  const members = isRecord(record) ? record : {};
+  return { ...members, [name]: withValue(members[name], rest, value) };
 }

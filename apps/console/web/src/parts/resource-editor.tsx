@@ -1,4 +1,3 @@
-import { differences } from '@perkway/catalogue/differences';
 import type { Shape } from '@perkway/catalogue/shapes';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState, type FormEvent, type ReactNode } from 'react';
@@ -7,12 +6,12 @@ import { keyOf, type Kind, type Query } from '../api/managed';
 import { responseOf, storedIfFound, storedOf, type Stored } from '../api/perkway';
 import { capitalized } from '../format';
 import { texts } from '../texts';
+import { Conflict, type FieldNames } from './conflict';
 import { Confirm } from './dialog';
-import { Differences } from './differences';
 import { TextField } from './fields';
 import { lazy } from './lazy';
 import { Empty, Failed, Loading } from './loaded';
-import { mergeChanges } from './merge-changes';
+import { isSame, theirChanges, valueAt, withValue, type TheirChange } from './merge-changes';
 import { useNotices } from './notices';
 import { Card } from './screen';
 import { useSearchFilters } from './search-filters';
@@ -39,7 +38,7 @@ export interface EditorProps {
 /** Returns the error of a field such as `partner.name`, or of a part of it. */
 export type ErrorOf = (field: string) => string | null;
 
-interface Props<T, D, B> extends EditorProps {
+interface Props<T, D, B> extends EditorProps, FieldNames {
   kind: Kind<T, B>;
   idHint?: string;
   nameOf?: (stored: T) => string;
@@ -69,9 +68,10 @@ interface Yaml {
   problem: string | null;
 }
 
+const isTakenOver = ({ before, mine }: TheirChange) => isSame(before, mine);
 const isMissing = (error: Error | null) => error instanceof ApiError && error.status === 404;
 
-/** Edits a managed resource, and shows a conflict instead of overwriting somebody else's change. */
+/** Edits a managed resource, and merges somebody else's change instead of overwriting it. */
 export function ResourceEditor<T, D extends object, B extends object>(props: Props<T, D, B>) {
   const { kind, id, toDraft, toBody, shape } = props;
   const { valueOf, set: setTab } = useSearchFilters();
@@ -82,7 +82,8 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
   const [draft, setDraft] = useState<D | null>(id === null ? blank : null);
   const [yaml, setYaml] = useState<Yaml | null>(null);
   const [stored, setStored] = useState<Stored<T> | null>(null);
-  const [conflict, setConflict] = useState<Stored<T> | null>(null);
+  /** What somebody else changed before the user could save. */
+  const [conflict, setConflict] = useState<TheirChange[] | null>(null);
   const [typedId, setTypedId] = useState<string | null>(null);
   const [loadError, setLoadError] = useState<Error | null>(null);
   /** Members of the body that were changed since. */
@@ -100,15 +101,17 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
     setYaml(null);
     setConflict(null);
   };
-  /** Applies the user's changes to the other person's version, for the user to check and save. */
+  /** Applies the other person's changes to the draft, for the user to check and save. Where both changed, the user's stay. */
   const merge = (theirs: Stored<T>) => {
-    const merged = mergeChanges(toDraft(stored!.body), draft, toDraft(theirs.body)) as D;
+    const changes = theirChanges(toDraft(stored!.body), draft, toDraft(theirs.body));
     take(theirs);
     unsaved.isDirty.current = true;
-    setDraft(merged);
-    say(t.merged);
-    // The button that was pressed is gone.
-    requestAnimationFrame(() => form.current?.querySelector<HTMLElement>('[type=submit]')?.focus());
+    setDraft(
+      changes
+        .filter(isTakenOver)
+        .reduce<unknown>((merged, { path, theirs: value }) => withValue(merged, path, value), draft) as D,
+    );
+    setConflict(changes);
   };
   const load = () => {
     setLoadError(null);
@@ -118,15 +121,15 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
     });
   };
   const newId = id === null ? (typedId ?? (draft ? props.makeId(draft) : '')) : null;
-  const saving = useAction(async (etag: string | null) => {
+  const saving = useAction(async () => {
     setCorrected([]);
     const target = id ?? newId!.trim();
     if (id === null && (await storedIfFound(kind.read(target)))) throw new Error(t.exists(target));
     try {
-      take(await storedOf(kind.write(target, toBody(draft!), etag ?? undefined)));
+      take(await storedOf(kind.write(target, toBody(draft!), stored?.etag ?? undefined)));
     } catch (refusal) {
       if (!(refusal instanceof ApiError && refusal.status === 412)) throw refusal;
-      setConflict(await storedOf(kind.read(target)));
+      merge(await storedOf(kind.read(target)));
       return;
     }
     say(texts.saved);
@@ -165,7 +168,7 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
 
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    void saving.run(stored?.etag ?? null);
+    void saving.run();
   };
   const rejected = error instanceof ApiError ? error.fields : [];
   const fieldErrors = rejected.filter(({ field }) => !corrected.includes(field.split('.')[0]!));
@@ -229,31 +232,20 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
             />
           )}
           {conflict && (
-            <div className="wide conflict" role="alert" tabIndex={-1}>
-              <h2>{t.conflict}</h2>
-              <p>{t.conflictText}</p>
-              <Differences of={differences(conflict.body, toBody(draft))} />
-              <div className="actions">
-                <button
-                  type="button"
-                  className="button main"
-                  disabled={Boolean(yaml?.problem)}
-                  onClick={() => merge(conflict)}
-                >
-                  {t.merge}
-                </button>
-                <button type="button" className="button" onClick={() => take(conflict)}>
-                  {t.takeTheirs}
-                </button>
-                <button
-                  type="button"
-                  className="button danger"
-                  onClick={() => void saving.run(conflict.etag)}
-                >
-                  {t.replace}
-                </button>
-              </div>
-            </div>
+            <Conflict
+              labels={props.labels}
+              textOfItem={props.textOfItem}
+              taken={conflict.filter(isTakenOver)}
+              clashes={conflict.filter((each) => !isTakenOver(each))}
+              valueOf={(path) => valueAt(draft, path)}
+              isDisabled={Boolean(yaml?.problem)}
+              onChoose={(path, value) => edit(withValue(draft, path, value) as D, null)}
+              onDiscard={() => {
+                take(stored!);
+                // The button that was pressed is gone.
+                form.current?.querySelector<HTMLElement>('[type=submit]')?.focus();
+              }}
+            />
           )}
           {error && (rejected.length === 0 || fieldErrors.length > 0) && (
             <div className="wide failed" role="alert" tabIndex={-1}>
@@ -271,11 +263,7 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
             </div>
           )}
           <div className="actions form-end">
-            <button
-              type="submit"
-              className="button main"
-              disabled={saving.isBusy || conflict !== null || Boolean(yaml?.problem)}
-            >
+            <button type="submit" className="button main" disabled={saving.isBusy || Boolean(yaml?.problem)}>
               {saving.isBusy ? t.saving : texts.save}
             </button>
             {kind.remove && id !== null && (

@@ -8,7 +8,7 @@ const t = texts.translations;
 
 /** Texts by language and name, as resources have them. */
 type Translations<Name extends string> = Record<string, Partial<Record<Name, string>>> | null | undefined;
-const nameOf = (tag: string): string => {
+export const nameOfLanguage = (tag: string): string => {
   try {
     return new Intl.DisplayNames('en', { type: 'language' }).of(tag) ?? tag;
   } catch {
@@ -59,7 +59,7 @@ export function TranslationsField({ languages, texts: rows, onAdd, onRemove, err
               <p className="original lines">{original || texts.none}</p>
             </div>
             <Field
-              label={t.textIn(label, nameOf(language))}
+              label={t.textIn(label, nameOfLanguage(language))}
               lang={language}
               placeholder={t.asOriginal}
               value={valueIn(language)}
@@ -70,7 +70,7 @@ export function TranslationsField({ languages, texts: rows, onAdd, onRemove, err
       })}
       <div className="actions">
         <button type="button" className="button danger small" onClick={() => onRemove(language)}>
-          {t.remove(nameOf(language))}
+          {t.remove(nameOfLanguage(language))}
         </button>
       </div>
     </div>
@@ -92,7 +92,7 @@ export function TranslationsField({ languages, texts: rows, onAdd, onRemove, err
             onSelect={setChosen}
             tabs={languages.map((language) => ({
               id: language,
-              label: t.language(nameOf(language), language),
+              label: t.language(nameOfLanguage(language), language),
               content: panel(language),
             }))}
           />

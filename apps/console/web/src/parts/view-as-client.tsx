@@ -11,25 +11,23 @@ interface Props {
   to?: string;
 }
 
+/** Returns what shows a screen of an account's console to an operator. */
+export function useViewAsClient() {
+  const { view } = useSigning();
+  const { attempt } = useNotices();
+  const navigate = useNavigate();
+  return (id: string, to: string) => attempt(view(id).then(() => navigate(to)));
+}
+
 /** Shows the console of an account to an operator. */
 export function ViewAsClient({ id, name, to = '/' }: Props) {
-  const { view } = useSigning();
-  const { say } = useNotices();
-  const navigate = useNavigate();
-  const open = async () => {
-    try {
-      await view(id);
-      await navigate(to);
-    } catch (error) {
-      say((error as Error).message, 'bad');
-    }
-  };
+  const open = useViewAsClient();
   return (
     <button
       type="button"
       className={name ? 'button small' : 'button'}
       aria-label={name && `${texts.viewing.as}: ${name}`}
-      onClick={() => void open()}
+      onClick={() => void open(id, to)}
     >
       {texts.viewing.as}
     </button>

@@ -100,6 +100,16 @@ export default function AccountScreen() {
         onNamed={setName}
         makeId={({ name }) => slugOf(name)}
         blank={BLANK}
+        labels={{
+          name: t.name,
+          origins: t.origins,
+          brandName: t.brandName,
+          color: t.color,
+          supportUrl: t.supportUrl,
+          logo: t.logo,
+          approvalLinks: t.approvalLinks,
+          approvalAmounts: t.approvalAmounts,
+        }}
         toDraft={({ name, allowed_origins, brand, approvals }) => ({
           name,
           origins: allowed_origins.join('\n'),

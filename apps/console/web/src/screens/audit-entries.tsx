@@ -25,7 +25,7 @@ import { CsvButton } from '../parts/csv-button';
 import { Differences } from '../parts/differences';
 import { Empty } from '../parts/loaded';
 import { Pages } from '../parts/pages';
-import { Table } from '../parts/table';
+import { RowName, Table } from '../parts/table';
 import { slugOf } from '../slug';
 import { texts } from '../texts';
 
@@ -153,7 +153,7 @@ export function AuditEntries({ caption, filters }: { caption: string; filters: A
   // An object's own entries show what changed in each.
   const isOfObject = filters.object !== undefined;
   return (
-    <div className="stack">
+    <div className="stack entries">
       <Pages
         query={log}
         empty={<Empty title={Object.values(filters).some(Boolean) ? t.emptyTitle : t.emptyUnfiltered} />}
@@ -202,20 +202,22 @@ export function AuditEntries({ caption, filters }: { caption: string; filters: A
                   },
                   {
                     name: t.who,
-                    cell: ({ entry: { actor, person, account_id } }) => (
-                      <>
-                        {person ?? t.byKey(actor)}
-                        <br />
-                        <span className="hint">
-                          {isOperator ? (
-                            <Link to={pathOf(ACCOUNTS, account_id)}>{accountName(account_id)}</Link>
-                          ) : (
-                            account_id
-                          )}
-                        </span>
-                      </>
-                    ),
+                    cell: ({ entry: { actor, person } }) => {
+                      const name = person ?? t.byKey(actor);
+                      return <RowName name={name}>{name}</RowName>;
+                    },
                   },
+                  // Others see only entries of their own account.
+                  ...(isOperator
+                    ? [
+                        {
+                          name: texts.editor.owner,
+                          cell: ({ entry: { account_id } }: Row) => (
+                            <Link to={pathOf(ACCOUNTS, account_id)}>{accountName(account_id)}</Link>
+                          ),
+                        },
+                      ]
+                    : []),
                   {
                     name: t.what,
                     cell: ({ entry, run }) => {
@@ -230,16 +232,9 @@ export function AuditEntries({ caption, filters }: { caption: string; filters: A
                             {t.times(run.title, formatNumber(run.count))}
                           </button>
                         );
-                      const sentence = words.get(entry.id)?.sentence;
+                      const sentence = words.get(entry.id)?.sentence ?? callOf(entry);
                       const to = screenOf(entry, session);
-                      const call = callOf(entry);
-                      return (
-                        <>
-                          {to ? <Link to={to}>{sentence ?? call}</Link> : sentence}
-                          <br />
-                          <code className="hint">{call}</code>
-                        </>
-                      );
+                      return to ? <Link to={to}>{sentence}</Link> : sentence;
                     },
                   },
                   {
@@ -255,16 +250,17 @@ export function AuditEntries({ caption, filters }: { caption: string; filters: A
                   },
                   {
                     name: t.changes,
-                    cell: ({ entry: { before, after }, run }) => {
+                    cell: ({ entry, run }) => {
                       if (run) return null;
+                      const { before, after } = entry;
                       const all = differences(before, after);
-                      return all.length === 0 ? (
-                        <span className="hint">
-                          {before !== null && after !== null ? t.noDifference : t.notRecorded}
-                        </span>
-                      ) : (
+                      const none = before !== null && after !== null ? t.noDifference : t.notRecorded;
+                      return (
                         <details open={isOfObject}>
-                          <summary className="nowrap">{t.count(all.length)}</summary>
+                          <summary className="nowrap">
+                            {all.length === 0 ? none : t.count(all.length)}
+                          </summary>
+                          <code className="hint">{callOf(entry)}</code>
                           <Differences of={all.slice(0, SHOWN)} />
                         </details>
                       );

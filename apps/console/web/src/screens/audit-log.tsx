@@ -58,7 +58,7 @@ export default function AuditLog() {
         </>
       }
     >
-      <Card note={t.exportNote}>
+      <Card className="dense" note={t.exportNote}>
         <div className="stack">
           <div className="form filters" role="search">
             {role === 'ADMIN' && (

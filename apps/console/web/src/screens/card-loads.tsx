@@ -44,6 +44,15 @@ async function countRows(file: File): Promise<number> {
   return lines + (rest.trim() === '' ? 0 : 1) - (isCsv(file) ? 1 : 0);
 }
 
+export const cardLoads = (poolId: string) => ({
+  queryKey: ['card-loads', poolId],
+  queryFn: ({ signal }: { signal: AbortSignal }) =>
+    responseOf(perkway.gift.getGiftCardLoads({ poolId }, { signal })),
+});
+
+export const nameOfLoad = ({ file_name, started_at }: Pick<CardLoad, 'file_name' | 'started_at'>) =>
+  t.loadOf(file_name, formatMoment(started_at));
+
 const warn = (event: BeforeUnloadEvent) => event.preventDefault();
 
 /** Shows the uploads of a pool. The host stores their progress, so they are visible from any window. */
@@ -54,10 +63,8 @@ export function CardLoads({ poolId }: { poolId: string }) {
   const [checked, setChecked] = useState<{ file: File; check: CardCheck } | null>(null);
   const [isChecking, setChecking] = useState(false);
   const [sending, setSending] = useState<string | null>(null);
-  const key = ['card-loads', poolId];
   const loads = useQuery({
-    queryKey: key,
-    queryFn: ({ signal }) => responseOf(perkway.gift.getGiftCardLoads({ poolId }, { signal })),
+    ...cardLoads(poolId),
     refetchInterval: ({ state }) =>
       sending || state.data?.some((load) => load.state === 'running') ? WATCH_MS : false,
   });
@@ -89,7 +96,10 @@ export function CardLoads({ poolId }: { poolId: string }) {
     setSending(loadId);
     try {
       totals.set(loadId, await countRows(file));
-      const { body } = await sendFile<CardLoadReport>(cardsOf(poolId), file, { loadId });
+      const { body } = await sendFile<CardLoadReport>(cardsOf(poolId), file, {
+        loadId,
+        fileName: file.name,
+      });
       setChecked(null);
       say(
         t.counts(
@@ -102,7 +112,7 @@ export function CardLoads({ poolId }: { poolId: string }) {
       say((error as Error).message, 'bad');
     } finally {
       setSending(null);
-      await client.invalidateQueries({ queryKey: key });
+      await client.invalidateQueries({ queryKey: cardLoads(poolId).queryKey });
       await refreshGiftCards(client);
     }
   };
@@ -155,7 +165,7 @@ export function CardLoads({ poolId }: { poolId: string }) {
               {list.map((load) => (
                 <li key={load.id} className="progress" data-load={load.state}>
                   <span>
-                    <strong>{t.started(formatMoment(load.started_at))}</strong>{' '}
+                    <strong>{nameOfLoad(load)}</strong>{' '}
                     <span
                       className={`badge ${{ running: 'warn', stalled: 'bad', finished: '', failed: 'bad' }[load.state]}`}
                     >

@@ -1,15 +1,13 @@
-import { useQuery } from '@tanstack/react-query';
-import { get } from '../api/http';
-import type { Health as HealthState } from '../api/types';
-import { formatNumber, sentenceOf } from '../format';
-import { useAlwaysLive, useLiveInterval } from '../parts/live';
+import { useHealth } from '../api/health';
+import { formatNumber } from '../format';
+import { useAlwaysLive } from '../parts/live';
 import { Loaded } from '../parts/loaded';
 import { Refreshed } from '../parts/refreshed';
 import { Card, Screen } from '../parts/screen';
 import { Table } from '../parts/table';
 import { texts } from '../texts';
+import { Alarms } from './alarms';
 import { healthFindings } from './health-findings';
-import { WhatToDo } from './what-to-do';
 
 const t = texts.health;
 const numberOrUnknown = (value: number | null) => (value === null ? t.unknown : formatNumber(value));
@@ -24,32 +22,22 @@ const Responds = ({ isUp }: { isUp: boolean }) => (
 
 export default function Health() {
   useAlwaysLive();
-  const health = useQuery({
-    queryKey: ['health'],
-    queryFn: ({ signal }) => get<HealthState>('/api/health', undefined, signal),
-    ...useLiveInterval(),
-  });
+  const health = useHealth();
   return (
     <Screen title={texts.nav.health} intro={t.intro} actions={<Refreshed queries={[health]} />}>
       <Loaded query={health} lines={8}>
         {(state) => {
           const { apps, broker, outbox, dead_letters, consumers, webhooks, erasures_oldest_seconds } = state;
           const findings = healthFindings(state);
-          const alerts = findings.flatMap(({ alert }) => alert ?? []);
           return (
             <>
-              <p className="headline" role="status">
-                {findings.length === 0 ? t.good(apps.length) : sentenceOf(findings.map(({ text }) => text))}
-              </p>
-              {alerts.length > 0 && (
-                <ul>
-                  {alerts.map((alert) => (
-                    <li key={alert}>
-                      <WhatToDo about={alert} />
-                    </li>
-                  ))}
-                </ul>
-              )}
+              <div role="status">
+                {findings.length === 0 ? (
+                  <p className="headline">{t.good(apps.length)}</p>
+                ) : (
+                  <Alarms of={findings} />
+                )}
+              </div>
               <Card title={t.apps} note={t.appsNote}>
                 <Table
                   caption={t.apps}

@@ -88,6 +88,17 @@ function Editor({ id }: { id: string | null }) {
         makeId={({ owner, period }) => owner && `${owner}-${period}`}
         idHint={t.idHint}
         blank={BLANK}
+        labels={{
+          owner: texts.editor.owner,
+          links: t.links,
+          amount: t.amount,
+          currency: t.currency,
+          period: t.period,
+          timezone: t.timezone,
+          per: t.per,
+          pool: t.onlyPool,
+          campaign: t.onlyCampaign,
+        }}
         toDraft={({ owner, links, amount, currency, period, timezone, per, only }) => ({
           ...{ owner, period, timezone, per },
           links: String(links ?? ''),

@@ -1,6 +1,7 @@
 import { URGENT_STOCK_DAYS } from '@perkway/domain/low-stock';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
+import { useHealth } from '../api/health';
 import { get } from '../api/http';
 import { usedOf } from '../api/limits';
 import { ACCOUNTS, CAMPAIGNS, LIMITS, pathOf, PERKS, POOLS } from '../api/managed';
@@ -8,10 +9,9 @@ import { useOperatorsHome } from '../api/operators-home';
 import { allOf } from '../api/perkway';
 import { useSession } from '../api/session';
 import { runsOutIn, useLowStock, type StockRate } from '../api/stock';
-import type { CardStock, Health, LowCodes, NearlyUsedLimit, OperatorsHome as Home } from '../api/types';
+import type { CardStock, LowCodes, NearlyUsedLimit, OperatorsHome as Home } from '../api/types';
 import { isClearChange } from '../contributions';
 import {
-  capitalized,
   formatDate,
   formatMoment,
   formatMoney,
@@ -30,18 +30,19 @@ import { Card, Screen } from '../parts/screen';
 import { Table, type Column } from '../parts/table';
 import { ViewAsClient } from '../parts/view-as-client';
 import { texts } from '../texts';
-import { healthFindings, type Finding } from './health-findings';
+import { Alarms, type Alarm } from './alarms';
+import { healthFindings } from './health-findings';
 import { WebhookStates } from './webhook-states';
-import { WhatToDo } from './what-to-do';
 
 const t = texts.operatorsHome;
 const DAY_MS = 86_400_000;
 const WEEK_MS = 7 * DAY_MS;
 /** With fewer events on the day before, a day without any is usual. */
 const BUSY = 100;
-/** Accounts that lost half of at least BUSY events, if chance does not explain it. The alarms name the first ones. */
+/** Accounts that lost half of at least BUSY events, if chance does not explain it. */
 const hasFallen = ({ week, weekBefore }: Row) =>
   weekBefore >= BUSY && week <= weekBefore / 2 && isClearChange(week, weekBefore);
+/** Alarms of one kind that have a row of their own. */
 const NAMED = 3;
 /** The 24 hours end at the last full hour, so a later event means that the account tracks again. */
 const isSilent = ({ day, dayBefore, lastEvent, dayTo }: Row) =>
@@ -66,11 +67,7 @@ export default function OperatorsHome() {
     queryFn: ({ signal }) => get<NearlyUsedLimit[]>('/api/nearly-used-limits', undefined, signal),
     ...live,
   });
-  const health = useQuery({
-    queryKey: ['health'],
-    queryFn: ({ signal }) => get<Health>('/api/health', undefined, signal),
-    ...live,
-  });
+  const health = useHealth();
   const ownAccount = useSession().accountId;
   const traffic = accounts.data
     ?.map(({ id, name }): Row => {
@@ -90,59 +87,61 @@ export default function OperatorsHome() {
   const fallen = (traffic ?? [])
     .filter((row) => hasFallen(row) && !isSilent(row))
     .sort((one, other) => changeOf(one.week, one.weekBefore) - changeOf(other.week, other.weekBefore));
-  const toAccounts = (rows: Row[]) => (rows.length === 1 ? pathOf(ACCOUNTS, rows[0]!.id) : '#traffic');
+  const jobs = home.data?.link_jobs ?? [];
   const webhooks = home.data?.webhooks ?? [];
+  const of = (name: string, account: string) => `${name}, ${nameOf(account)}`;
+  const cards = (stock.data ?? []).map((card) => ({
+    ...card,
+    where: of(cardName(card), card.account_id),
+    to: pathOf(POOLS, card.pool_id),
+  }));
+  const perks = (codes.data ?? []).map((perk) => ({
+    ...perk,
+    where: t.codesOf(perk.title),
+    to: pathOf(PERKS, perk.perk_id),
+  }));
   const alarms: Alarm[] = [
-    ...(health.data ? healthFindings(health.data) : []).map(({ text, ...finding }) => ({
-      ...finding,
-      text: capitalized(text),
-      to: '/health',
+    ...(health.data ? healthFindings(health.data) : []).map((finding) => ({ ...finding, to: '/health' })),
+    ...alarmsOf('critical', silent, TRAFFIC, ({ id, name, lastEvent }) => ({
+      what: t.noMore,
+      where: name,
+      to: pathOf(ACCOUNTS, id),
+      since: lastEvent ?? undefined,
     })),
-    ...alarmOf(
-      'critical',
-      (count) => (count === 1 ? t.silentOne(silent[0]!.name) : t.silent(count)),
-      toAccounts(silent),
-      silent,
-      ({ lastEvent }) => lastEvent,
-    ),
-    ...fallen.slice(0, NAMED).map(({ id, name, week, weekBefore }) => ({
-      severity: 'warning' as const,
-      text: t.fell(name, formatShare(weekBefore - week, weekBefore)!),
+    ...alarmsOf('warning', fallen, TRAFFIC, ({ id, name, week, weekBefore }) => ({
+      what: t.fell(formatShare(weekBefore - week, weekBefore)!),
+      where: name,
       to: pathOf(ACCOUNTS, id),
     })),
-    ...alarmOf('warning', t.moreFell, '#traffic', fallen.slice(NAMED)),
-    ...stockAlarms(
-      t.urgentStock,
-      t.stock,
-      stock.data,
-      (card) => `${cardName(card)} (${nameOf(card.account_id)})`,
-    ),
-    ...stockAlarms(t.urgentCodes, t.codes, codes.data, ({ title }) => t.codesOf(title)),
-    ...alarmOf(
-      'warning',
-      t.webhooks,
-      '#failing-webhooks',
-      webhooks.filter(({ disabled_at }) => disabled_at === null),
-      ({ failing_since }) => failing_since,
-    ),
-    ...alarmOf(
-      'warning',
-      t.disabledWebhooks,
-      '#failing-webhooks',
-      webhooks.filter(({ disabled_at }) => disabled_at !== null),
-      ({ disabled_at }) => disabled_at,
-    ),
-    ...(['failed', 'awaiting_approval'] as const).flatMap((state) =>
-      alarmOf(
-        'warning',
-        t.linkJobs[state],
-        '#link-jobs',
-        (home.data?.link_jobs ?? []).filter((job) => job.state === state),
-        state === 'failed' ? undefined : ({ since }) => since,
-      ),
-    ),
-    ...alarmOf('warning', t.nearlyUsed, '#limits', limits.data ?? []),
-  ].sort((one, other) => Number(one.severity === 'warning') - Number(other.severity === 'warning'));
+    ...[cards, perks].flatMap((all: (StockRate & Pick<Alarm, 'where' | 'to'>)[]) => {
+      const ending = all.filter(isRunningOut);
+      return ([true, false] as const).flatMap((isUrgent) =>
+        alarmsOf(
+          isUrgent ? 'critical' : 'warning',
+          ending.filter((one) => runsOutIn(one)! < URGENT_STOCK_DAYS === isUrgent),
+          ['#low-stock', t.lowStock],
+          ({ where, to, ...left }) => ({ what: t.left(left), where, to }),
+        ),
+      );
+    }),
+    ...alarmsOf('warning', webhooks, ['#failing-webhooks', t.failing], (webhook) => ({
+      what: webhook.disabled_at === null ? t.fails : t.disabledByPerkway,
+      where: of(webhook.id, webhook.account_id),
+      to: '#failing-webhooks',
+      since: webhook.disabled_at ?? webhook.failing_since ?? undefined,
+    })),
+    ...alarmsOf('warning', jobs, ['#link-jobs', t.jobs], (job) => ({
+      what: t.linkJobs[job.state],
+      where: of(jobName(job), job.account_id),
+      to: '#link-jobs',
+      since: job.since,
+    })),
+    ...alarmsOf('warning', limits.data ?? [], ['#limits', t.limits], (limit) => ({
+      what: t.nearlyUsed,
+      where: of(limit.id, limit.account_id),
+      to: pathOf(LIMITS, limit.id),
+    })),
+  ];
 
   return (
     <Screen
@@ -319,65 +318,25 @@ const LinkJobs = ({ jobs, nameOf }: LinkJobsProps) => (
   />
 );
 
-interface Alarm extends Finding {
-  to: string;
-  /** How many it is about. */
-  count?: number;
-}
+/** The place and the title of a list on this screen. */
+type List = readonly [to: string, title: string];
+const TRAFFIC: List = ['#traffic', t.traffic];
 
-/** Returns one alarm about all rows, or none. @param beginOf when the alarm of a row began */
-function alarmOf<T>(
-  severity: Finding['severity'],
-  text: (count: number) => string,
-  to: string,
+/** Returns an alarm for each of the first rows, and one that leads to the list of the others. */
+const alarmsOf = <T,>(
+  severity: Alarm['severity'],
   rows: T[],
-  beginOf?: (row: T) => string | null,
-): Alarm[] {
-  const begins = rows.flatMap((row) => Date.parse(beginOf?.(row) ?? '') || []);
-  const since = begins.length > 0 ? Math.min(...begins) : undefined;
-  return rows.length === 0
-    ? []
-    : [{ severity, text: capitalized(text(rows.length)), to, count: rows.length, since }];
-}
+  [to, where]: List,
+  alarmOf: (row: T) => Omit<Alarm, 'severity'>,
+): Alarm[] => [
+  ...rows.slice(0, NAMED).map((row) => ({ severity, ...alarmOf(row) })),
+  ...(rows.length > NAMED ? [{ severity, what: t.more(rows.length - NAMED), where, to }] : []),
+];
 
 const valueOf = ({ denomination, currency, country }: CardStock) =>
   `${formatMoney(denomination, currency)}, ${country}`;
 const productOf = ({ product, pool_id }: CardStock) => product ?? pool_id.slice(0, 8);
 const cardName = (card: CardStock) => `${productOf(card)}, ${valueOf(card)}`;
-
-/** Returns an alarm about what runs out in days, and one about the rest. A single one is named. */
-function stockAlarms<T extends StockRate>(
-  urgentText: (count: number) => string,
-  text: (count: number) => string,
-  stocks: T[] = [],
-  nameOf: (stock: T) => string,
-): Alarm[] {
-  const ending = stocks.filter(isRunningOut);
-  const [urgent, later] = [true, false].map((is) =>
-    ending.filter((stock) => runsOutIn(stock)! < URGENT_STOCK_DAYS === is),
-  ) as [T[], T[]];
-  const named = (rows: T[], many: (count: number) => string) =>
-    rows.length === 1 ? () => t.lowOne(nameOf(rows[0]!), rows[0]!) : many;
-  return [
-    ...alarmOf('critical', named(urgent, urgentText), '#low-stock', urgent),
-    ...alarmOf('warning', named(later, text), '#low-stock', later),
-  ];
-}
-
-/** What needs attention, the critical first; each leads to what it names. */
-const Alarms = ({ of }: { of: Alarm[] }) => (
-  <ul className="alarms">
-    {of.map(({ severity, text, to, since, alert, count = 1 }) => (
-      <li key={to + text}>
-        <span className={`badge ${severity === 'critical' ? 'bad' : 'warn'}`}>{t.severities[severity]}</span>{' '}
-        {/* A link within this screen needs no navigation. */}
-        {to.startsWith('#') ? <a href={to}>{text}</a> : <Link to={to}>{text}</Link>}
-        {since !== undefined && <span className="hint"> {t.beganAt(formatMoment(since), count)}</span>}{' '}
-        {alert && <WhatToDo about={alert} />}
-      </li>
-    ))}
-  </ul>
-);
 
 interface LowRow extends StockRate {
   to: string;

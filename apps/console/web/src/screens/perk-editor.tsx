@@ -83,6 +83,8 @@ export default function PerkEditor({ id, onSaved, onDeleted, onNamed }: EditorPr
         toDraft={(stored) => ({ ...BLANK, ...bodyOf<PutPerk>(stored) })}
         toBody={(perk) => perk}
         shape={PERK_SHAPE}
+        labels={FIELDS}
+        textOfItem={(name, item) => (name === 'categories' ? nameOf(item) : textOf([item]))}
         onSaved={onSaved}
         onDeleted={onDeleted}
         nameOf={(stored) => stored.title}
@@ -316,6 +318,22 @@ const LABELS = {
   details: 'details',
 } as const;
 
+const FIELDS = {
+  ...Object.fromEntries(PERK_TEXTS.map((name) => [name, t[LABELS[name]]])),
+  offer_url: t.offerUrl,
+  offer_slug: t.offerSlug,
+  is_coupon_perk: t.kind,
+  coupon: t.coupon,
+  codes_per_account: t.codesPerAccount,
+  'partner.id': t.partnerId,
+  'partner.name': t.partner,
+  'media.banner': t.banner,
+  'media.logo': t.logo,
+  categories: t.categories,
+  metadata: t.metadata,
+  locations: t.locations,
+};
+
 interface PlacesProps {
   places: Places;
   error: string | null;
@@ -325,7 +343,7 @@ interface PlacesProps {
 /** Keeps the text as typed, because places alone do not have its line breaks. */
 function PlacesField({ places, error, onPlaces }: PlacesProps) {
   const [typed, setTyped] = useState(() => textOf(places));
-  // Places that changed elsewhere, as after “Take theirs”.
+  // Places that changed elsewhere, as after a merge.
   const text = textOf(placesOf(typed, '\n')) === textOf(places) ? typed : textOf(places);
   return (
     <TextArea

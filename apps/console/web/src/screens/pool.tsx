@@ -81,7 +81,7 @@ function Pool({ id }: { id: string | null }) {
         <>
           <Stock poolId={id} />
           <CardLoads poolId={id} />
-          <Withdrawals poolId={id} of={owner ? `${title} (${account})` : title} />
+          {owner && <Withdrawals poolId={id} owner={owner} of={`${title} (${account})`} />}
         </>
       )}
       <ResourceEditor<StoredPool, Draft, PutPool>
@@ -95,6 +95,16 @@ function Pool({ id }: { id: string | null }) {
         makeId={() => newId}
         idHint={t.idHint}
         blank={BLANK}
+        labels={{
+          owner: texts.editor.owner,
+          name: t.name,
+          instructions: t.instructions,
+          redeem_url: t.redeemUrl,
+          terms_url: t.termsUrl,
+          logo: t.logo,
+          color: t.color,
+          code_format: t.codeFormat,
+        }}
         toDraft={({ owner, product }) => ({
           owner,
           name: product?.name ?? '',

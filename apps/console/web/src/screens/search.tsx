@@ -13,13 +13,14 @@ import {
   type Kind,
 } from '../api/managed';
 import { perkway, responseOf } from '../api/perkway';
-import { SHORT_ID } from '../api/reward-links';
+import { pathOfLink, SHORT_ID } from '../api/reward-links';
 import type { RewardLink } from '../api/types';
 import { formatMoment, formatMoney } from '../format';
 import { useAccountNames } from '../parts/account-field';
 import { Dialog } from '../parts/dialog';
 import { TextField } from '../parts/fields';
 import { Failed } from '../parts/loaded';
+import { useViewAsClient } from '../parts/view-as-client';
 import { texts } from '../texts';
 
 const t = texts.find;
@@ -30,6 +31,8 @@ const PAUSE_MS = 200;
 interface Hit {
   key: string | number;
   to: string;
+  /** The account in whose console the hit is shown, if not in that of operators. */
+  viewed?: string;
   name: string;
   /** @param nameOf names an account */
   hintOf: (nameOf: (account: string) => string) => string;
@@ -77,7 +80,7 @@ async function findKeys(q: string, signal: AbortSignal): Promise<Group> {
   };
 }
 
-/** Finds links by their id or its first part, the reference that recipients quote. The account's screen leads to them. */
+/** Finds links by their id or its first part, the reference that recipients quote. */
 async function findLinks(q: string, signal: AbortSignal): Promise<Group> {
   const short_id = q.slice(0, 8);
   const { data } = SHORT_ID.test(short_id)
@@ -91,7 +94,8 @@ async function findLinks(q: string, signal: AbortSignal): Promise<Group> {
         const { id, owner, denomination, currency, created_at } = link;
         return {
           key: id,
-          to: pathOf(ACCOUNTS, owner),
+          to: pathOfLink(id),
+          viewed: owner,
           name: id,
           hintOf: (nameOf) =>
             t.linkOf(
@@ -155,6 +159,7 @@ export default function Search({ onClose }: { onClose: () => void }) {
     combine,
   });
   const nameOf = useAccountNames(q !== '');
+  const view = useViewAsClient();
   const isReady = q !== '' && !isPending;
   const count = groups.reduce((sum, { hits }) => sum + hits.length, 0);
   return (
@@ -185,9 +190,17 @@ export default function Search({ onClose }: { onClose: () => void }) {
           <section key={label} aria-label={label}>
             <h3>{label}</h3>
             <ul className="hits">
-              {hits.map(({ key, to, name, hintOf }) => (
+              {hits.map(({ key, to, viewed, name, hintOf }) => (
                 <li key={key}>
-                  <Link to={to} onClick={onClose}>
+                  <Link
+                    to={to}
+                    onClick={(event) => {
+                      onClose();
+                      if (viewed === undefined) return;
+                      event.preventDefault();
+                      void view(viewed, to);
+                    }}
+                  >
                     {name} <span className="hint">{hintOf(nameOf)}</span>
                   </Link>
                 </li>

@@ -2,8 +2,9 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { ApiError } from '../api/http';
 import { perkway, responseOf } from '../api/perkway';
+import { pathOfLink } from '../api/reward-links';
 import { refreshGiftCards } from '../api/stock';
-import type { WithdrawCards, Withdrawal, WithdrawalCheck } from '../api/types';
+import type { CardLoad, WithdrawCards, Withdrawal, WithdrawalCheck } from '../api/types';
 import { formatMoment, formatNumber } from '../format';
 import { addMoney, formatSums, type Money } from '../money';
 import { AuditLogLink } from '../parts/audit-log-link';
@@ -13,7 +14,9 @@ import { ReasonField, SelectField, TextArea, TextField } from '../parts/fields';
 import { Loaded } from '../parts/loaded';
 import { Card } from '../parts/screen';
 import { Table } from '../parts/table';
+import { useViewAsClient } from '../parts/view-as-client';
 import { texts } from '../texts';
+import { cardLoads, nameOfLoad } from './card-loads';
 
 const t = texts.withdrawals;
 const WATCH_MS = 1_000;
@@ -21,11 +24,13 @@ const MAX_CODES = 1_000;
 
 type Selector = keyof typeof t.selectors;
 type Reserved = Withdrawal['reserved'];
+type Loads = Pick<CardLoad, 'id' | 'file_name' | 'started_at'>[] | undefined;
 
 /** Withdraws cards of a pool, and shows the progress of its withdrawals. */
-export function Withdrawals({ poolId, of }: { poolId: string; of: string }) {
+export function Withdrawals({ poolId, owner, of }: Pick<FormProps, 'poolId' | 'of'> & { owner: string }) {
   const client = useQueryClient();
   const [isOpen, setOpen] = useState(false);
+  const loads = useQuery(cardLoads(poolId));
   const key = ['withdrawals', poolId];
   const withdrawals = useQuery({
     queryKey: key,
@@ -57,7 +62,7 @@ export function Withdrawals({ poolId, of }: { poolId: string; of: string }) {
         {(list) => (
           <ul className="stack">
             {list.map((withdrawal) => (
-              <Progress key={withdrawal.id} withdrawal={withdrawal} />
+              <Progress key={withdrawal.id} withdrawal={withdrawal} owner={owner} loads={loads.data} />
             ))}
           </ul>
         )}
@@ -74,7 +79,13 @@ export function Withdrawals({ poolId, of }: { poolId: string; of: string }) {
   );
 }
 
-function Progress({ withdrawal }: { withdrawal: Withdrawal }) {
+interface ProgressProps {
+  withdrawal: Withdrawal;
+  owner: string;
+  loads: Loads;
+}
+
+function Progress({ withdrawal, owner, loads }: ProgressProps) {
   const { id, state, withdrawn, kept, cancelled, cancelled_links, redeemed, redeemed_links } = withdrawal;
   const short = id.slice(0, 8);
   return (
@@ -83,7 +94,9 @@ function Progress({ withdrawal }: { withdrawal: Withdrawal }) {
         <strong>{withdrawal.reason}</strong>{' '}
         <span className={`badge ${state === 'running' ? 'warn' : ''}`}>{t.states[state]}</span>
       </span>
-      <span className="hint">{t.of(selectionOf(withdrawal), formatMoment(withdrawal.created_at))}</span>
+      <span className="hint">
+        {t.of(selectionOf(withdrawal, loads), formatMoment(withdrawal.created_at))}
+      </span>
       {state === 'running' && <progress aria-label={t.states.running} />}
       <span>
         {t.counts(
@@ -94,12 +107,14 @@ function Progress({ withdrawal }: { withdrawal: Withdrawal }) {
         )}
       </span>
       <Links
+        owner={owner}
         title={t.cancelledLinks}
         links={cancelled_links}
         count={cancelled}
         file={`cancelled-links-${short}.csv`}
       />
       <Links
+        owner={owner}
         title={t.redeemedLinks}
         links={redeemed_links}
         count={redeemed}
@@ -110,6 +125,8 @@ function Progress({ withdrawal }: { withdrawal: Withdrawal }) {
 }
 
 interface LinksProps {
+  /** Their account. */
+  owner: string;
   title: (count: string) => string;
   /** Ids, at most 1,000. */
   links: string[];
@@ -118,13 +135,15 @@ interface LinksProps {
   file: string;
 }
 
-function Links({ title, links, count, file }: LinksProps) {
+function Links({ owner, title, links, count, file }: LinksProps) {
+  const view = useViewAsClient();
   if (links.length === 0) return null;
   const caption = title(formatNumber(count));
   return (
     <details>
       <summary>{caption}</summary>
       {count > links.length && <p className="hint">{t.listedLinks(formatNumber(links.length))}</p>}
+      <p className="hint">{t.linksNote}</p>
       <CsvButton
         label={texts.downloadCsv}
         name={file}
@@ -135,17 +154,34 @@ function Links({ title, links, count, file }: LinksProps) {
         caption={caption}
         rows={links}
         keyOf={(id) => id}
-        columns={[{ name: t.link, isHead: true, cell: (id) => <code>{id}</code> }]}
+        columns={[
+          {
+            name: t.shortReference,
+            isHead: true,
+            cell: (id) => (
+              <button type="button" className="link-button" onClick={() => void view(owner, pathOfLink(id))}>
+                {id.slice(0, 8)}
+              </button>
+            ),
+          },
+          { name: t.link, cell: (id) => <code>{id}</code> },
+        ]}
       />
     </details>
   );
 }
 
-const selectionOf = ({ batch, load_id, valid_until_before }: Withdrawal): string =>
+/** One of the last 50 loads has its name. */
+function nameOf(loadId: string, loads: Loads): string {
+  const load = loads?.find(({ id }) => id === loadId);
+  return load ? nameOfLoad(load) : t.ofLoad(loadId.slice(0, 8));
+}
+
+const selectionOf = ({ batch, load_id, valid_until_before }: Withdrawal, loads: Loads): string =>
   batch !== null
     ? t.ofBatch(batch)
     : load_id !== null
-      ? t.ofLoad(load_id.slice(0, 8))
+      ? nameOf(load_id, loads)
       : valid_until_before !== null
         ? t.ofDay(valid_until_before)
         : t.ofCodes;
@@ -170,11 +206,8 @@ interface FormProps {
 }
 
 function WithdrawForm({ poolId, of, onClose, onBegun }: FormProps) {
-  const loads = useQuery({
-    queryKey: ['card-loads', poolId],
-    queryFn: ({ signal }) => responseOf(perkway.gift.getGiftCardLoads({ poolId }, { signal })),
-  });
-  const [by, setBy] = useState<Selector>('batch');
+  const loads = useQuery(cardLoads(poolId));
+  const [by, setBy] = useState<Selector>('load_id');
   const [batch, setBatch] = useState('');
   const [load, setLoad] = useState('');
   const [codes, setCodes] = useState('');
@@ -214,7 +247,7 @@ function WithdrawForm({ poolId, of, onClose, onBegun }: FormProps) {
   };
   const selection = {
     batch: t.ofBatch(batch.trim()),
-    load_id: t.ofLoad(loadId.slice(0, 8)),
+    load_id: nameOf(loadId, loads.data),
     codes: t.ofSomeCodes(formatNumber(list.length)),
     valid_until_before: t.ofDay(day),
   }[by];
@@ -248,9 +281,9 @@ function WithdrawForm({ poolId, of, onClose, onBegun }: FormProps) {
           <SelectField
             label={t.load}
             value={loadId}
-            options={(loads.data ?? []).map(({ id, started_at, imported }) => ({
-              value: id,
-              label: t.loadOption(formatMoment(started_at), formatNumber(imported)),
+            options={(loads.data ?? []).map((one) => ({
+              value: one.id,
+              label: t.loadOption(nameOfLoad(one), formatNumber(one.imported)),
             }))}
             onValue={setLoad}
           />

@@ -1,0 +1,64 @@
+import { Link } from 'react-router';
+import { formatMoment } from '../format';
+import { Card } from '../parts/screen';
+import { Table } from '../parts/table';
+import { texts } from '../texts';
+import type { Finding } from './health-findings';
+import { WhatToDo } from './what-to-do';
+
+const t = texts.alarms;
+
+export interface Alarm extends Finding {
+  /** A screen, or a list of this one as `#id`. */
+  to?: string;
+}
+
+function Action({ alert, to, where }: Alarm) {
+  if (alert) return <WhatToDo about={alert} />;
+  if (to === undefined) return null;
+  const label = t.showOf(where);
+  // A link within this screen needs no navigation.
+  return to.startsWith('#') ? (
+    <a href={to} aria-label={label}>
+      {t.show}
+    </a>
+  ) : (
+    <Link to={to} aria-label={label}>
+      {t.show}
+    </Link>
+  );
+}
+
+/** Lists what needs attention, the critical first: what, where, since when, and what to do. */
+export const Alarms = ({ of }: { of: Alarm[] }) => (
+  <Card title={t.title}>
+    <Table
+      caption={t.title}
+      rows={of.toSorted(
+        (one, other) => Number(one.severity === 'warning') - Number(other.severity === 'warning'),
+      )}
+      keyOf={(_, index) => index}
+      columns={[
+        {
+          name: t.what,
+          isHead: true,
+          cell: ({ severity, what }) => (
+            <>
+              <span className={`badge ${severity === 'critical' ? 'bad' : 'warn'}`}>
+                {t.severities[severity]}
+              </span>{' '}
+              {what}
+            </>
+          ),
+        },
+        { name: t.where, cell: ({ where }) => where },
+        {
+          name: t.since,
+          cell: ({ since, isFirstSeen }) =>
+            since === undefined ? texts.none : (isFirstSeen ? t.firstSeen : String)(formatMoment(since)),
+        },
+        { name: t.action, cell: Action },
+      ]}
+    />
+  </Card>
+);

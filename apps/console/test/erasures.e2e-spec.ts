@@ -1,36 +1,46 @@
-import { ERASE } from '@perkway/domain';
+import { COUNT_CODES_OF_CUSTOMER, ERASE, OPEN_CONSOLE_KEY } from '@perkway/domain';
 import {
   anAccountId,
   anErasure,
   closeAll,
+  respond,
   rpcCaller,
   stopClock,
   testNats,
   waitFor,
   type LaunchedApp,
   type RpcCaller,
+  type RpcResponder,
   type TestDatabase,
+  type TestNats,
 } from '@perkway/testing';
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { json } from 'node:stream/consumers';
+import { text } from 'node:stream/consumers';
+import { PersonsService } from '../src/erasures/persons.service.js';
 import { ConsoleKeys } from '../src/sessions/console-keys.js';
+import type { Session } from '../src/sessions/session.js';
 import { consoleDatabase, launchConsole } from './launch';
 
 const open: { close(): Promise<unknown> }[] = [];
 let database: TestDatabase;
 let operator: RpcCaller;
 let console: LaunchedApp;
-let giftCards: SlowGiftCards;
+let giftCards: SlowHost;
+let tokenIssuer: SlowHost;
+let nats: TestNats;
 beforeAll(async () => {
-  const nats = await testNats();
+  nats = await testNats();
   open.push(nats);
   database = await consoleDatabase();
   open.push(database);
-  giftCards = await slowGiftCards();
+  giftCards = await slowHost();
   open.push(giftCards);
-  console = await launchConsole({ database, nats, urls: { 'gift-cards': giftCards.url } });
+  tokenIssuer = await slowHost();
+  open.push(tokenIssuer);
+  const urls = { 'gift-cards': giftCards.url, 'token-issuer': tokenIssuer.url };
+  console = await launchConsole({ database, nats, urls });
   open.push(console);
   operator = await rpcCaller(nats.url);
   open.push(operator);
@@ -38,22 +48,22 @@ beforeAll(async () => {
 afterEach(() => jest.restoreAllMocks());
 afterAll(() => closeAll(...open.reverse()));
 
-type SlowGiftCards = Awaited<ReturnType<typeof slowGiftCards>>;
+type SlowHost = Awaited<ReturnType<typeof slowHost>>;
 
-/** Stands in for the gift-card service, and holds its responses until the test releases them. */
-async function slowGiftCards() {
+/** Stands in for a host, and holds its responses until the test releases them. */
+async function slowHost() {
   let release: (status: number) => void;
   let released: Promise<number>;
   const references: unknown[] = [];
   const server = createServer(async (request, response) => {
-    references.push(((await json(request)) as { reference?: string }).reference);
+    references.push((JSON.parse((await text(request)) || '{}') as { reference?: string }).reference);
     response.writeHead(await released, { 'content-type': 'application/json' });
     response.end(JSON.stringify({ id: randomUUID(), reward_link: 'x', code: 'API_KEY_INVALID' }));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** The references of the requested links. */
+    /** The references in the requests. */
     references,
     hold() {
       references.length = 0;
@@ -234,4 +244,37 @@ it('deletes the saved questions about an erased person, and no others', async ()
   await operator.rpc.request(ERASE.console, anErasure({ account, kind: 'journey_id', value: 'j:1' }));
   const left = await database.query('select name from saved_questions order by name');
   expect(left.map(({ name }) => name)).toEqual(['obj:1 and j:12', 'question 2', 'question 3']);
+});
+
+describe('the count of what an account stores about a person', () => {
+  const session = { consoleKeyId: randomUUID() } as Session;
+  const responders: { close(): Promise<void> }[] = [];
+  let codes: RpcResponder<object>;
+  beforeAll(async () => {
+    responders.push(
+      await respond(nats.url, OPEN_CONSOLE_KEY, ({ for: holder }) => ({
+        account: (holder as { viewing: string }).viewing,
+        accountName: 'Ostervale',
+        role: 'USER' as const,
+        signedInWith: null,
+        email: null,
+        keyMaker: null,
+        approvals: null,
+      })),
+    );
+    codes = await respond(nats.url, COUNT_CODES_OF_CUSTOMER, () => ({ codes: 2 }));
+    responders.push(codes);
+  });
+  afterAll(() => closeAll(...responders));
+
+  it('counts codes and rows while events are counted, and fails as unavailable if one count fails', async () => {
+    tokenIssuer.hold();
+    const persons = console.app.get(PersonsService, { strict: false });
+    const found = persons.find(session, anAccountId(), { customer: 'ann' });
+    found.catch(() => undefined);
+    await waitFor(() => tokenIssuer.references.length === 1, 'the token for the count of events');
+    await waitFor(() => codes.requests.length === 1, 'the count of codes', 5_000);
+    tokenIssuer.release(503);
+    await expect(found).rejects.toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE', status: 503 });
+  });
 });

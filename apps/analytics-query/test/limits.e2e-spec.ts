@@ -1,7 +1,10 @@
 import { request as httpRequest } from 'node:http';
+import { isStored } from '@perkway/domain';
 import { waitFor } from '@perkway/testing';
 import pg from 'pg';
+import { DataSource } from 'typeorm';
 import { SharedResponses } from '../src/api/shared-responses.js';
+import { AttributeNames } from '../src/ingest/attribute-names.js';
 import { AccountModels } from '../src/reader/account-models.js';
 import { anAccountId, analyticsStack, click, event, onOnePostgres, type Stack } from './support.js';
 
@@ -301,6 +304,33 @@ describe('attribute names', () => {
     // The name of the keyed call, and a few of the names that anyone can make up.
     expect(listed).toHaveLength(51);
     expect(listed).toContain('perk_clicks.cmeta_from_key');
+  });
+
+  it('never deadlock replicas that find the same new names in calls with and without a key', async () => {
+    const dataSource = stack.app.app.get(DataSource);
+    for (let round = 0; round < 50; round += 1) {
+      const account = anAccountId();
+      const batchOf = (keyed: string, unkeyed: string) =>
+        [
+          event({ type: 'perk_view', account, collection: 'main', perks: ['a'], cmeta: { [keyed]: 'x' } }),
+          click(account, { cmeta: { [unkeyed]: 'x' } }),
+        ].filter(isStored);
+      await Promise.all(
+        [batchOf('z', 'a'), batchOf('a', 'z')].map((batch) => {
+          const names = new AttributeNames();
+          return dataSource.transaction((manager) => names.keep(manager, names.unknownNames(batch)));
+        }),
+      );
+      expect(
+        await stack.database.query(
+          'select name, keyed from attribute_names where account_id = $1 order by 1',
+          [account],
+        ),
+      ).toEqual([
+        { name: 'a', keyed: true },
+        { name: 'z', keyed: true },
+      ]);
+    }
   });
 
   it('are limited for calls with public keys as they are for clicks', async () => {

@@ -1,5 +1,6 @@
 import { waitFor } from '@perkway/testing';
 import { randomUUID } from 'node:crypto';
+import pg from 'pg';
 import { ADMIN_KEY, Fleet } from './fleet';
 
 describe('link jobs', () => {
@@ -247,6 +248,33 @@ describe('link jobs', () => {
     await page.post(`/api/link-jobs/${body.id}/resume`).expect(200);
     expect(await until(page, body.id, 'done')).toMatchObject({ made: 12, failed: [], code: null });
     expect(await linksOf(account)).toHaveLength(12);
+  });
+
+  it('keep the lease of a batch that still runs when they are stopped and resumed', async () => {
+    const { page, poolId } = await somebody(8);
+    const lock = new pg.Client(fleet.database.urls.admin);
+    await lock.connect();
+    try {
+      await lock.query('begin; lock table gift_cards.reward_links in share mode');
+      const { body } = await create(page, { poolId, count: 8 }).expect(202);
+      await waitFor(async () => {
+        const waiting = await fleet.database.query(
+          `select from pg_locks where relation = 'gift_cards.reward_links'::regclass and not granted`,
+        );
+        return waiting.length > 0;
+      }, 'the links of the batch');
+      await page.post(`/api/link-jobs/${body.id}/stop`).expect(200);
+      await page.post(`/api/link-jobs/${body.id}/resume`).expect(200);
+      const [job] = await fleet.database.query(
+        'select leased_until > now() as is_leased from link_jobs where id = $1',
+        [body.id],
+      );
+      await lock.query('rollback');
+      expect(job).toEqual({ is_leased: true });
+      expect(await until(page, body.id, 'done')).toMatchObject({ made: 8, failed: [] });
+    } finally {
+      await lock.end();
+    }
   });
 
   it("continue after sign-out, but only while the creator's key is valid", async () => {

@@ -1,5 +1,8 @@
 /** The minimum is shorter than any token and longer than most words; the server validates the token. */
 const TOKEN = /^[A-Za-z0-9_-]{20,512}/;
+/** The lengths of tokens that gift-cards signs. */
+const MIN_SIGNED = 50;
+const MAX_SIGNED = 59;
 /** `#`, also encoded once or several times (`%2523`), as some mail programs do. */
 const FRAGMENT = /(?:#|%(?:25)*23)([A-Za-z0-9_-]{20,512})/i;
 
@@ -13,11 +16,13 @@ export function tokenOfAddress(path: string, fragment: string): string | null {
 
 /** Returns the token in pasted text: a whole link, possibly inside other text, or the token alone. */
 export function tokenOfText(text: string): string | null {
-  // Joins a link that is wrapped over several lines. Tried second, because joining would append the words after a
-  // link to its token. So a token that is wrapped after its first 20 characters is cut off.
   const joined = text.replace(/\s+/g, '');
-  const inLink = FRAGMENT.exec(text) || FRAGMENT.exec(joined);
-  if (inLink) return inLink[1]!;
+  const inText = FRAGMENT.exec(text)?.[1];
+  const inJoined = FRAGMENT.exec(joined)?.[1];
+  // A mail program may have wrapped the link within its token. Joining would append the words after a link to its token,
+  // so it needs a part that is too short and a result of the right length.
+  const isWrapped = !inText || (inText.length < MIN_SIGNED && inJoined!.length <= MAX_SIGNED);
+  if (inJoined) return isWrapped ? inJoined : inText!;
   const alone = TOKEN.exec(joined);
   return alone && alone[0] === joined ? joined : null;
 }

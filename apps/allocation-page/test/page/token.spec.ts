@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { tokenOfAddress, tokenOfText } from '../../src/page/token.js';
 import { aLinkToken } from '@perkway/testing';
 
-const TOKEN = '-k3vQ0b1mY9sN2xR7tLw5pC8dF4gH6jA_uE-iOaKzX-';
+const TOKEN = 'AQJr-k3vQ0b1mY9sN2xR7tLw5pC8dF4gH6jA_uE-iOaKzXqB0c-';
 
 describe('tokenOfAddress', () => {
   it.each([
@@ -35,10 +35,28 @@ describe('tokenOfText', () => {
     ['a link with a language', `https://rewards.example.com/?lang=fr#${TOKEN}`],
     ['a mangled link', `https://rewards.example.com/%23${TOKEN}`],
     ['a link over two lines', `https://rewards.example.com/#${TOKEN.slice(0, 10)}\n${TOKEN.slice(10)}`],
+    [
+      'a link over two lines, wrapped late',
+      `https://rewards.example.com/#${TOKEN.slice(0, 49)}\r\n${TOKEN.slice(49)}`,
+    ],
+    [
+      'a link over three lines',
+      `https://rewards.example.com/#${TOKEN.slice(0, 20)}\n ${TOKEN.slice(20, 40)} \n${TOKEN.slice(40)}`,
+    ],
+    ['a link before words of its own letters', `https://rewards.example.com/#${TOKEN}\nfor you`],
     ['a link in brackets', `<https://rewards.example.com/#${TOKEN}>`],
     ['the token alone', ` ${TOKEN}`],
   ])('finds the token in %s', (_what, text) => {
     expect(tokenOfText(text)).toBe(TOKEN);
+  });
+
+  it('does not append words to the part of a token if the result is longer than a token', () => {
+    const part = TOKEN.slice(0, 30);
+    expect(
+      tokenOfText(
+        `https://rewards.example.com/#${part} this card is for you to use in any shop that you like`,
+      ),
+    ).toBe(part);
   });
 
   it.each([

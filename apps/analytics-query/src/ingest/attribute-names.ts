@@ -43,8 +43,8 @@ export class AttributeNames {
   private readonly full = new LRUCache<string, true>({ max: MAX_FULL_ACCOUNTS, ttl: FULL_MS });
 
   /**
-   * Returns the names in the batch that may not be in the table yet, sorted so that all writers insert those from calls
-   * with a key in one order, and the others in one order.
+   * Returns the names in the batch that may not be in the table yet. For each account, names from calls with a key come
+   * first, so that the others do not take their place below its limit.
    */
   unknownNames(events: StoredEvent[]): AttributeName[] {
     const names = new Map<string, AttributeName>();
@@ -81,16 +81,21 @@ export class AttributeNames {
       usedBy.set(account, used + 1);
       return true;
     });
-    for (const keyed of [true, false]) {
-      const some = fitting.filter((name) => name.keyed === keyed);
-      if (some.length === 0) continue;
-      await manager.query(
-        `insert into attribute_names (account_id, name, keyed)
-         select u.account_id, u.name, ${keyed} from unnest($1::text[], $2::text[]) as u (account_id, name)
-         on conflict ${keyed ? '(account_id, name) do update set keyed = true where not attribute_names.keyed' : 'do nothing'}`,
-        [some.map(({ account }) => account), some.map(({ name }) => name)],
-      );
-    }
+    if (fitting.length === 0) return;
+    // One statement in one order: writers that see the same new names, in any events, wait for each other instead of
+    // deadlocking.
+    await manager.query(
+      `insert into attribute_names as stored (account_id, name, keyed)
+       select u.account_id, u.name, bool_or(u.keyed)
+       from unnest($1::text[], $2::text[], $3::boolean[]) as u (account_id, name, keyed)
+       group by 1, 2 order by 1, 2
+       on conflict (account_id, name) do update set keyed = true where excluded.keyed and not stored.keyed`,
+      [
+        fitting.map(({ account }) => account),
+        fitting.map(({ name }) => name),
+        fitting.map(({ keyed }) => keyed),
+      ],
+    );
   }
 
   /** Call it after the commit. */

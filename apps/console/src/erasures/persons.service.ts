@@ -57,15 +57,14 @@ export class PersonsService {
         const [row] = data;
         return { cube, count: isRecord(row) ? Number(row[`${cube}.count`]) : 0 };
       });
-      const events = (await Promise.all(counts)).filter(({ count }) => count > 0);
-      return {
-        events,
-        job_rows: await this.jobRows(account, value, 'customer' in person ? 'customer_id' : 'journey_id'),
-        codes:
-          'customer' in person
-            ? (await this.rpc.request(COUNT_CODES_OF_CUSTOMER, { account, ...person })).codes
-            : 0,
-      };
+      const [job_rows, { codes }, ...events] = await Promise.all([
+        this.jobRows(account, value, 'customer' in person ? 'customer_id' : 'journey_id'),
+        'customer' in person
+          ? this.rpc.request(COUNT_CODES_OF_CUSTOMER, { account, ...person })
+          : { codes: 0 },
+        ...counts,
+      ]);
+      return { events: events.filter(({ count }) => count > 0), job_rows, codes };
     } finally {
       await this.keys.close([id]);
     }

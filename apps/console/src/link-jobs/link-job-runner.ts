@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Loop, Loops } from '@perkway/platform';
+import { Clock, Loop, Loops } from '@perkway/platform';
 import { DataSource } from 'typeorm';
 import { FleetClients } from '../fleet/fleet-clients.js';
 import { ConsoleKeys } from '../sessions/console-keys.js';
@@ -8,28 +8,31 @@ import { mapConcurrently, makeLink, type JobRow, type LinkRequest, type Made } f
 const POLL_MS = 1_000;
 /** Rows per batch. Between two batches of a job, other jobs get theirs. */
 const ROWS_PER_BATCH = 100;
+/** A batch requests no further links after this time, so that a request (15 s at most) ends before the lease. */
+const BATCH_MS = 40_000;
 
-/**
- * When the lease ends, any replica takes over the job, for example from a dead one. A batch can outlast its lease
- * if the gift-card service is slow.
- */
+/** When the lease ends, any replica takes over the job, for example from a dead one. */
 const TAKE = `
   update link_jobs set leased_until = now() + interval '60 seconds', turn_at = now() where id = (
     select id from link_jobs where state = 'running' and leased_until <= now()
     order by turn_at limit 1 for update skip locked
-  ) returning id, request, key_secret, keyring_id, console_key_id, created_by`;
+  ) returning id, request, key_secret, keyring_id, console_key_id, created_by, turn_at::text as turn`;
 const OPEN_ROWS = `
   select row, reference from link_job_rows where job_id = $1 and link_id is null order by row limit ${ROWS_PER_BATCH}`;
 const RECORD_LINKS = `
   update link_job_rows r set link_id = n.link_id, refused = n.refused
   from unnest($2::integer[], $3::uuid[], $4::text[]) as n(row, link_id, refused)
   where r.job_id = $1 and r.row = n.row`;
-/** Ends the lease after a batch and stores the state of the job. A job that was stopped meanwhile stays stopped. */
+/**
+ * Ends the lease after a batch, unless another replica has taken it, and stores the state of the job. A job that was
+ * stopped meanwhile stays stopped. A job that was resumed meanwhile has a new key, so the old key's refusal does not fail it.
+ */
 const END_BATCH = `
-  update link_jobs set leased_until = now() + $2::interval, refused = coalesce($3, refused),
-    state = case when state <> 'running' then state when $3::text is not null then 'failed'
+  update link_jobs set leased_until = now() + $2::interval, refused = case when console_key_id = $4 then $3 end,
+    state = case when state <> 'running' then state
+      when $3::text is not null and console_key_id = $4 then 'failed'
       when exists (select from link_job_rows where job_id = $1 and link_id is null) then 'running' else 'done' end
-  where id = $1 returning state`;
+  where id = $1 and turn_at = $5 returning state, console_key_id`;
 
 interface LeasedJob {
   id: string;
@@ -38,6 +41,8 @@ interface LeasedJob {
   keyring_id: string;
   console_key_id: string;
   created_by: string;
+  /** The start of the batch, which identifies the lease. */
+  turn: string;
 }
 
 /**
@@ -52,6 +57,7 @@ export class LinkJobRunner {
     private readonly dataSource: DataSource,
     private readonly keys: ConsoleKeys,
     private readonly clients: FleetClients,
+    private readonly clock: Clock,
     loops: Loops,
   ) {
     this.loop = loops.add({ task: 'run link jobs', everyMs: POLL_MS, run: () => this.runBatch() });
@@ -64,6 +70,7 @@ export class LinkJobRunner {
 
   /** Runs one batch of one job. @returns the pause before the next one */
   private async runBatch(): Promise<number> {
+    const endsAt = this.clock.now() + BATCH_MS;
     const [[job]] = await this.dataSource.query<[LeasedJob[], number]>(TAKE);
     if (!job) return POLL_MS;
     const rows = await this.dataSource.query<JobRow[]>(OPEN_ROWS, [job.id]);
@@ -73,7 +80,8 @@ export class LinkJobRunner {
     let isUnavailable = false;
     let refused: string | null = perkway === undefined ? 'API_KEY_INVALID' : null;
     const made = await mapConcurrently(rows, async (row): Promise<Made | undefined> => {
-      if (isUnavailable || refused !== null || this.loop.isStopping) return undefined;
+      if (isUnavailable || refused !== null || this.loop.isStopping || this.clock.now() >= endsAt)
+        return undefined;
       try {
         const response = await makeLink(perkway!, job.created_by, job.id, job.request, row);
         if ('refused' in response) refused ??= response.refused;
@@ -91,12 +99,11 @@ export class LinkJobRunner {
       known.map(({ made: link }) => ('refused' in link ? link.refused : null)),
     ]);
     const pause = isUnavailable ? '2 seconds' : '0 seconds';
-    const [[after]] = await this.dataSource.query<[{ state: string }[], number]>(END_BATCH, [
-      job.id,
-      pause,
-      refused,
-    ]);
-    if (after?.state !== 'running') await this.keys.close([job.console_key_id]);
+    const [[after]] = await this.dataSource.query<[{ state: string; console_key_id: string }[], number]>(
+      END_BATCH,
+      [job.id, pause, refused, job.console_key_id, job.turn],
+    );
+    if (after && after.state !== 'running') await this.keys.close([after.console_key_id]);
     return 0;
   }
 }

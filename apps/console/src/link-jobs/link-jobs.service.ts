@@ -282,7 +282,8 @@ export class LinkJobsService {
       async () => {
         await this.dataSource.transaction(async (manager) => {
           await manager.query(
-            `update link_jobs set state = 'running', refused = null, leased_until = now(),
+            // Keeps the lease: a batch from before the stop may still run.
+            `update link_jobs set state = 'running', refused = null,
                key_secret = $3, keyring_id = $4, console_key_id = $5
              where id = $1 and account_id = $2 and state in ('stopped', 'failed')`,
             [id, session.account, key.secret, key.keyringId, key.id],

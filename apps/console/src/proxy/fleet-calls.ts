@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { unavailable } from '@perkway/domain';
+import { ApiError, unavailable } from '@perkway/domain';
 import type { Readable } from 'node:stream';
 import { FleetAddresses, HOSTS, type Host } from '../fleet/fleet-addresses.js';
 
@@ -55,6 +55,20 @@ export class FleetCalls {
       } as RequestInit);
     } catch (error) {
       throw unavailable(HOSTS[host].serviceName, error);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Like `send`, and reads the response body by the same deadline. @throws ApiError DEPENDENCY_UNAVAILABLE */
+  async read(call: FleetCall): Promise<{ status: number; headers: Headers; body: string }> {
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(), call.timeoutMs ?? TIMEOUT_MS);
+    try {
+      const response = await this.send({ ...call, signal: late.signal });
+      return { status: response.status, headers: response.headers, body: await response.text() };
+    } catch (error) {
+      throw error instanceof ApiError ? error : unavailable(HOSTS[call.host].serviceName, error);
     } finally {
       clearTimeout(timer);
     }

@@ -131,9 +131,9 @@ export class ProxyService {
       session,
       { action: method, host, path, before },
       async () => {
-        const response = await this.calls.send(call);
+        const response = await this.calls.read(call);
         if (response.status === 401) throw new ApiError('SESSION_ENDED');
-        return { status: response.status, headers: response.headers, body: await response.text() };
+        return response;
       },
       ({ status, body }) => ({ status, after: status < 300 ? parse(body) : { refused: codeIn(body) } }),
     );
@@ -144,14 +144,13 @@ export class ProxyService {
     const [, keys, keyId] = /^(\/admin\/accounts\/[^/]+\/keys)\/([^/]+)(?:\/rotate)?$/.exec(path) ?? [];
     const isReplaced = operation.isReadable && (method === 'PUT' || method === 'DELETE');
     if (!keys && !isReplaced) return null;
-    const response = await this.calls.send({
+    const { status, body } = await this.calls.read({
       host,
       method: 'GET',
       address: keys ?? path,
       headers: { 'x-api-key': session.key, accept: 'application/json' },
     });
-    const body = await response.text();
-    const state = response.ok ? parse(body) : null;
+    const state = status < 300 ? parse(body) : null;
     return keys && Array.isArray(state) ? (state.find(({ id }) => id === keyId) ?? null) : state;
   }
 }

@@ -7,7 +7,7 @@ import { addSecurityHeaders } from './site/security-headers.js';
 import { serveAssets } from './site/assets.js';
 import { compressResponses } from './site/compression.js';
 
-/** Fits card files, which stream through to the gift-card service. */
+/** Content types of card files, which stream through to the gift-card service. */
 const UPLOAD_TYPES = ['application/x-ndjson', 'text/csv'];
 /** Allows such a file over a slow connection. */
 const REQUEST_TIMEOUT_MS = 10 * 60_000;
@@ -20,7 +20,7 @@ export const defineApp = (env: ConsoleEnv): AppDefinition => ({
   openapi: {
     title: 'Perkway console',
     description:
-      "The admin app: the API that the console's own pages call. A session is a cookie; calls that change something need the `Origin` of the console. Not for integrators, who use the API of the other hosts.",
+      "The admin app: the API that the console's own pages call. A session is a cookie; calls other than GET and HEAD need the `Origin` of the console. Not for integrators, who use the API of the other hosts.",
     url: env.CONSOLE_URL,
     examples: {
       accountId: 'ostervale-bank',
@@ -29,7 +29,7 @@ export const defineApp = (env: ConsoleEnv): AppDefinition => ({
       reportId: '0b0cdd5e-58b1-4f0c-9d9b-0d6a5fbb5a3c',
       questionId: '0b0cdd5e-58b1-4f0c-9d9b-0d6a5fbb5a3c',
     },
-    // No exemption from the content security policy: the pages of this origin are the console itself.
+    // The page `/docs` needs inline styles, which the content security policy of the console does not allow.
     withPage: false,
   },
   hasRpcHandlers: true,

@@ -164,6 +164,21 @@ describe('calls to the fleet', () => {
     expect(body).toMatchObject({ code: 'VALIDATION_FAILED', requestId: headers['x-request-id'] });
   });
 
+  it('pass on a response without a body', async () => {
+    const { account: owner, key } = await fleet.anAccount();
+    const id = randomUUID();
+    await fleet
+      .page(operator)
+      .put(`/api/perks/admin/perk-collections/${id}`)
+      .send({ owner, groups: [] })
+      .expect(200);
+    const page = fleet.page(await fleet.signIn(key));
+    const read = () => page.get(`/api/perks/perk-collections/${id}`);
+    const { etag } = (await read().expect(200)).headers;
+    const { headers } = await read().set('if-none-match', etag!).expect(304);
+    expect([headers['content-type'], headers['content-length']]).toEqual([undefined, undefined]);
+  });
+
   it('of operators pass on ETag and If-Match, and are logged', async () => {
     const page = fleet.page(operator);
     const address = '/api/perks/admin/categories/4711';

@@ -42,7 +42,7 @@ export class AuditEntry {
   before: Record<string, unknown> | null;
   @ApiProperty({
     ...state,
-    description: 'The response without secrets',
+    description: 'The response or the state after the change, without secrets',
     example: { id: 7, slug: 'travel', name: 'Travel and hotels' },
   })
   after: Record<string, unknown> | null;

@@ -70,8 +70,9 @@ export function conditionsOf(
 ): Conditions {
   const where = new Conditions();
   if (reader !== null) where.and`e.account_id = ${reader} and e.role <> 'ADMIN'`;
-  // Only calls that save a resource name its owner. Other calls, such as loading cards, are found by the resource's id,
-  // which is percent-encoded in paths. `array(...)`, because Postgres uses no index for a plain subquery in an `or`.
+  // Only calls that save or delete a resource name its owner. Others, such as loading cards, are found by the
+  // resource's id, which is percent-encoded in paths. `array(...)`, because Postgres uses no index for a plain subquery
+  // in an `or`.
   if (account !== undefined)
     where.and`e.account_id = ${account} or e.id = any (array(
       with owned as materialized (

@@ -48,7 +48,7 @@ const ApiFilters = () =>
     ApiQuery({
       name: 'object',
       required: false,
-      description: 'The id of the changed object. People and keys belong to their account',
+      description: 'The id of the changed object; for a person or key, the id of its account',
       schema: { type: 'string', maxLength: 255 },
     }),
     ApiQuery({

@@ -8,8 +8,8 @@ import { SavedQuestionsService } from '../saved-questions/saved-questions.servic
 import { ROWS_OF_PERSON } from './rows-of-person.js';
 
 /**
- * Jobs store recipients only as references. Also clears the request digest, because a reference could be guessed from
- * it. A repeated request with the job's idempotency key then matches whatever its body is.
+ * Clears a person's references, the only data of recipients in jobs. Also clears the request digest, because a
+ * reference could be guessed from it. A repeated request with the job's idempotency key then matches any body.
  */
 const ERASE_REFERENCE = `
   with rows as (

@@ -28,7 +28,7 @@ class EventsOfPersonDto {
 export class DataOfPersonDto {
   @ApiProperty({ type: [EventsOfPersonDto], description: 'Events, by cube; those without any are left out' })
   events: EventsOfPersonDto[];
-  @ApiProperty({ type: 'integer', description: 'Rows of link jobs with this reference', example: 1 })
+  @ApiProperty({ type: 'integer', description: 'Rows of link jobs that name the person', example: 1 })
   job_rows: number;
   @ApiProperty({
     type: 'integer',

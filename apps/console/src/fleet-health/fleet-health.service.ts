@@ -52,7 +52,7 @@ export class FleetHealthService {
     };
   }
 
-  /** Network policies keep the console from its own management port. */
+  /** Checks without HTTP, because network policies keep the console from its own management port. */
   private async checkSelf() {
     const { result, latency_ms } = await timed(() => this.own.ready());
     const state = result.status === 200 ? ('up' as const) : ('degraded' as const);

@@ -15,7 +15,7 @@ export type Host = keyof typeof HOSTS;
 
 /** Apps that the console only monitors. */
 const OTHERS = { links: 'LINKS_URL', 'allocation-page': 'REWARDS_URL' } as const;
-/** Part of analytics-query that can be deployed on its own. Without internal URLs it runs inside that app. */
+/** Part of analytics-query that can run on its own. Without internal URLs, its URL is that of analytics-query. */
 export const INGEST = 'analytics-ingest';
 
 /** The URLs at which the console reaches the apps, which may differ from their public ones. */

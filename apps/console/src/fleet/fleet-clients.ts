@@ -29,7 +29,7 @@ export class FleetClients {
     this.clients.delete(consoleKeyId);
   }
 
-  /** Tries once by default: people can press the button again, and jobs retry by themselves. */
+  /** Returns a client that tries once by default: people can press the button again, and jobs retry by themselves. */
   withKey(apiKey: string, { timeoutMs = TIMEOUT_MS, tries = 1 } = {}): Perkway {
     const hosts = Object.fromEntries(
       Object.keys(HOSTS).map((host) => [host, this.addresses.of(host as Host)]),

@@ -67,7 +67,7 @@ export class OwnKeysService {
   /**
    * Replaces a key by a new one of the same kind.
    *
-   * @throws FORBIDDEN after the session's key or person has lost access, and for a key that lives longer than it
+   * @throws FORBIDDEN after the session's key or person has lost access, and for a key that outlives the session's key
    * @throws KEY_NOT_FOUND, also for a key of another account or above the session's role
    * @throws KEY_ROTATED, KEY_EXPIRED
    */

@@ -103,7 +103,7 @@ export class LinkJobApprovals {
       { action: 'POST', host: 'console', path: `/link-jobs/${id}/${verb}`, before: summaryOf(before) },
       async () => {
         try {
-          this.requireWaiting(session, before);
+          this.requireDecidable(session, before);
           await decide(before);
           return await this.jobs.get(session, id);
         } catch (error) {
@@ -120,7 +120,7 @@ export class LinkJobApprovals {
     return outcome;
   }
 
-  private requireWaiting(session: Session, job: LinkJobRow): void {
+  private requireDecidable(session: Session, job: LinkJobRow): void {
     const refused = refusedDecision(session, job);
     if (refused) throw new ApiError(refused);
     const { state, lapses_at } = job;
@@ -143,7 +143,7 @@ export class LinkJobApprovals {
     ]);
     // Another person has decided already, or the approval has lapsed.
     if (decided.length === 0) {
-      this.requireWaiting(session, await this.jobs.find(session, id));
+      this.requireDecidable(session, await this.jobs.find(session, id));
       throw new ApiError('NOT_AWAITING_APPROVAL');
     }
   }

@@ -22,7 +22,7 @@ const OPEN_ROWS = `
 const RECORD_LINKS = `
   update link_job_rows r set link_id = n.link_id, refused = n.refused
   from unnest($2::integer[], $3::uuid[], $4::text[]) as n(row, link_id, refused)
-  where r.job_id = $1 and r.row = n.row`;
+  where r.job_id = $1 and r.row = n.row and r.link_id is null`;
 /**
  * Ends the lease after a batch, unless another replica has taken it, and stores the state of the job. A job that was
  * stopped meanwhile stays stopped. A job that was resumed meanwhile has a new key, so the old key's refusal does not fail it.

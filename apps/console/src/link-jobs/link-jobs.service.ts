@@ -44,7 +44,7 @@ import {
 import { LinkJobRunner } from './link-job-runner.js';
 import { mapConcurrently, makeLink, type JobRow, type LinkRequest } from './link-requests.js';
 
-/** Lifetime of a job's key, longer than any job runs. */
+/** Lifetime of a job's key, longer than jobs usually run. */
 const KEY_MS = 24 * 60 * 60_000;
 const DEFAULT_DAYS = 90;
 const APPROVAL_DAYS = 7;
@@ -96,7 +96,7 @@ export function refusedDecision({ email }: Session, { creator_email }: LinkJobRo
   return email === creator_email ? 'APPROVAL_OWN_JOB' : undefined;
 }
 
-/** Whether a job of this size exceeds what the account lets run without an approval. */
+/** Returns whether a job is larger than the account allows without an approval. */
 function needsApproval(approvals: Approvals | null, { denomination, currency }: LinkRequest, total: number) {
   const { links, amount } = approvals ?? {};
   const highest = amount?.find((each) => each.currency === currency)?.amount;
@@ -105,7 +105,7 @@ function needsApproval(approvals: Approvals | null, { denomination, currency }: 
   return total > (links ?? Infinity) || value > (highest ?? Infinity);
 }
 
-/** Manages link jobs: the runner creates the links while their creator may be away. */
+/** Manages link jobs. `LinkJobRunner` creates their links in the background. */
 @Injectable()
 export class LinkJobsService {
   constructor(
@@ -280,19 +280,22 @@ export class LinkJobsService {
       session,
       change,
       async () => {
-        await this.dataSource.transaction(async (manager) => {
-          await manager.query(
+        const isResumed = await this.dataSource.transaction(async (manager) => {
+          const [resumed] = await manager.query<[unknown[], number]>(
             // Keeps the lease: a batch from before the stop may still run.
             `update link_jobs set state = 'running', refused = null,
                key_secret = $3, keyring_id = $4, console_key_id = $5
-             where id = $1 and account_id = $2 and state in ('stopped', 'failed')`,
+             where id = $1 and account_id = $2 and state in ('stopped', 'failed') returning id`,
             [id, session.account, key.secret, key.keyringId, key.id],
           );
           await manager.query(
             'update link_job_rows set refused = null where job_id = $1 and refused is not null',
             [id],
           );
+          return resumed.length > 0;
         });
+        // Another request was first.
+        if (!isResumed) await this.keys.close([key.id]);
         return this.get(session, id);
       },
       (job) => ({ status: 200, after: summaryOf(job) }),
@@ -357,7 +360,7 @@ export class LinkJobsService {
    */
   async cancel(session: Session, id: string, after: number): Promise<CancelledLinksDto> {
     await this.stop(session, id);
-    await this.batchEnds(id);
+    await this.waitForBatch(id);
     const rows = await this.dataSource.query<{ row: number; link_id: string }[]>(
       `select row, link_id from link_job_rows where job_id = $1 and link_id is not null and row > $2
        order by row limit ${CANCELLED_PER_CALL}`,
@@ -391,9 +394,9 @@ export class LinkJobsService {
 
   /**
    * Waits until the lease of a stopped job has ended. Normally, its running batch has then stored its links.
-   * @throws DEPENDENCY_UNAVAILABLE if it takes long; the lease of a dead replica ends within a minute
+   * @throws DEPENDENCY_UNAVAILABLE after 5 seconds; the lease of a dead replica ends within a minute
    */
-  private async batchEnds(id: string): Promise<void> {
+  private async waitForBatch(id: string): Promise<void> {
     for (let look = 0; look < BATCH_POLLS; look += 1) {
       const [{ runs }] = await this.dataSource.query<[{ runs: boolean }]>(
         'select leased_until > now() as runs from link_jobs where id = $1',
@@ -508,8 +511,7 @@ export class LinkJobsService {
   }
 
   /**
-   * Opens a key for the job, which may outlive the session. It still loses its validity together with the key or person
-   * that signed in.
+   * Opens a key for a job. The key may outlive the session, but ends with the API key or person that signed in.
    */
   async openKey(session: Session): Promise<JobKey> {
     const secret = randomUUID();

@@ -6,16 +6,16 @@ export class CreateSessions1767225700000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
       create table sessions (
-        -- SHA-256 of the id in the cookie, which is 256 random bits. The key behind the session follows from that id and
-        -- is stored nowhere.
+        -- SHA-256 of the id in the cookie: 128 random bits and their MAC. The key that calls the fleet is derived from
+        -- that id and stored nowhere.
         hash text primary key check (hash ~ '^[0-9a-f]{64}$'),
-        -- Of that key.
+        -- Id of that key.
         console_key_id uuid not null,
-        -- Which of SESSION_KEYS made it.
+        -- Id of the key of SESSION_KEYS from which it is derived.
         keyring_id text not null,
         account_id text not null,
         account_name text not null,
-        -- The key that somebody signed in with, or else whose address it was.
+        -- The API key used to sign in; null for a person, who has an email instead.
         key_id uuid,
         key_name text,
         email text,

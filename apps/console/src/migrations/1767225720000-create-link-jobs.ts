@@ -9,21 +9,21 @@ export class CreateLinkJobs1767225720000 implements MigrationInterface {
         id uuid primary key,
         account_id text not null,
         idempotency_key uuid not null,
-        -- What each of its links is made with, but for the reference.
+        -- The settings that all links of the job share.
         request jsonb not null,
-        -- Of the whole body that was sent, to tell a repetition from another job.
+        -- SHA-256 of the body, to tell a repeated request from a conflicting one. Empty after an erasure.
         request_digest text not null,
         total integer not null,
         created_by text not null,
         created_at timestamptz not null default now(),
         state text not null check (state in ('running', 'stopped', 'done', 'failed')),
-        -- What the gift-card service refused with.
+        -- Error code if the last batch failed.
         refused text,
-        -- The key that makes the links follows from these two and SESSION_KEYS; it is stored nowhere.
+        -- The key that creates the links is derived from these two and SESSION_KEYS; it is stored nowhere.
         key_secret uuid not null,
         keyring_id text not null,
         console_key_id uuid not null,
-        -- Nobody else works on it until then.
+        -- Until then, no other replica works on the job.
         leased_until timestamptz not null default now(),
         turn_at timestamptz not null default now(),
         unique (account_id, idempotency_key)
@@ -35,7 +35,7 @@ export class CreateLinkJobs1767225720000 implements MigrationInterface {
         job_id uuid not null references link_jobs,
         row integer not null,
         reference text,
-        -- Of the link that was made. The link itself is a secret and is asked for again when it is wanted.
+        -- The link itself is a secret; the gift-card service returns it again when it is needed.
         link_id uuid,
         refused text,
         primary key (job_id, row)

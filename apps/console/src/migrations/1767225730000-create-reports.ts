@@ -12,7 +12,7 @@ export class CreateReports1767225730000 implements MigrationInterface {
         title text not null,
         -- SHA-256 of the secret in the address, which is 256 random bits.
         secret_hash text not null unique check (secret_hash ~ '^[0-9a-f]{64}$'),
-        -- The figures; gone when it is revoked.
+        -- The report with its figures; deleted once it is revoked or has expired.
         body jsonb,
         as_of timestamptz not null,
         expires_at timestamptz not null,

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Names the object of each entry, and finds the objects that an account owns or owned. */
+/** Adds a view with the kind and id of each entry's object, and indexes by the owner before and after the change. */
 export class FindAuditEntriesByOwner1767225803000 implements MigrationInterface {
   readonly name = 'FindAuditEntriesByOwner1767225803000';
 

@@ -61,7 +61,7 @@ export class OperatorsHomeController {
       this.rpc.request(COUNT_TRAFFIC, {}),
       this.rpc.request(LIST_WEBHOOK_STATES, {}),
       this.dataSource.query<LinkJobRow[]>(
-        // An approval lapses after as many days.
+        // An approval lapses after 7 days, too, so this omits no job that can still be approved.
         `select account_id, id, name, state, refused as code, total, turn_at as since from link_jobs
          where state in ('failed', 'awaiting_approval') and turn_at > now() - interval '7 days'
          order by state, turn_at desc limit 200`,
@@ -106,7 +106,10 @@ export class OperatorsHomeController {
   @Get('accounts/:accountId/webhooks')
   @Header('cache-control', 'no-store')
   @ApiOperation({ summary: 'List the webhooks of an account, and whether they work' })
-  @ApiOkResponse({ description: 'Failing ones first', type: [WebhookStateDto] })
+  @ApiOkResponse({
+    description: 'Those that fail or that the service disabled first, up to 200',
+    type: [WebhookStateDto],
+  })
   async getWebhooksOfAccount(@Param('accountId', CallerIdPipe) account: string): Promise<WebhookStateDto[]> {
     const { webhooks } = await this.rpc.request(LIST_WEBHOOK_STATES, { account });
     return webhooks.map(toDto);

@@ -142,7 +142,7 @@ export class NearlyUsedLimitDto {
 export class OperatorsHomeDto {
   @ApiProperty({
     format: 'date-time',
-    description: 'Begin of the earlier week',
+    description: 'Start of the earlier week',
     example: '2026-11-06T17:00:00.000Z',
   })
   from: string;
@@ -160,7 +160,10 @@ export class OperatorsHomeDto {
   day_to: string;
   @ApiProperty({ type: [AccountTrafficDto], description: 'Accounts with events in these two weeks' })
   traffic: AccountTrafficDto[];
-  @ApiProperty({ type: [WebhookStateDto], description: 'Those that fail, newest first, up to 200' })
+  @ApiProperty({
+    type: [WebhookStateDto],
+    description: 'Those that fail or that the service disabled, newest first, up to 200',
+  })
   webhooks: WebhookStateDto[];
   @ApiProperty({ description: 'Whether any webhook is enabled', example: true })
   has_webhooks: boolean;

@@ -18,13 +18,13 @@ export interface FleetCall {
   body?: string | Readable;
   /** Aborts the call and the response body. */
   signal?: AbortSignal;
-  /** Timeout until the response headers arrive. */
+  /** Timeout until the response headers arrive; for `read`, until the body has arrived. */
   timeoutMs?: number;
 }
 
 /**
- * Passes calls on unchanged: streamed bodies, and responses with their status and headers, including errors. The
- * console's own calls use `FleetClients`.
+ * Sends the calls of the proxy, also with streamed bodies, and returns responses of any status. Other calls of the
+ * console use `FleetClients`.
  */
 @Injectable()
 export class FleetCalls {

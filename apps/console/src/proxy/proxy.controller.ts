@@ -10,7 +10,7 @@ import { ProxyService } from './proxy.service.js';
 
 const ADDRESS = new RegExp(`^/api/(${Object.keys(HOSTS).join('|')})(/[^?]*)(?:\\?(.*))?$`);
 
-/** The routes of this controller; this one accepts files. */
+/** The route of this controller that accepts files. */
 export const UPLOAD_ROUTE = '/api/gift/*';
 
 /** Passes calls on to the fleet with the session's key. The hosts' own OpenAPI documents describe them. */

@@ -62,6 +62,7 @@ export class ProxyService {
     if (operation.isChange) {
       // Not aborted if the browser leaves: the change takes place either way, and the log gets its outcome.
       const { status, headers, body } = await this.change(session, operation, target.path, call);
+      if (status === 401) throw new ApiError('SESSION_ENDED');
       respond(reply, status, headers);
       // An empty string would get a content type, and null would be sent as JSON.
       void reply.send(body || undefined);
@@ -81,7 +82,7 @@ export class ProxyService {
     if (response.status === 401) throw new ApiError('SESSION_ENDED');
     respond(reply, response.status, response.headers);
     void reply.send(
-      response.body ? Readable.fromWeb(response.body as ReadableStream, { signal: gone.signal }) : null,
+      response.body ? Readable.fromWeb(response.body as ReadableStream, { signal: gone.signal }) : undefined,
     );
   }
 
@@ -130,11 +131,7 @@ export class ProxyService {
     return this.log.record(
       session,
       { action: method, host, path, before },
-      async () => {
-        const response = await this.calls.read(call);
-        if (response.status === 401) throw new ApiError('SESSION_ENDED');
-        return response;
-      },
+      () => this.calls.read(call),
       ({ status, body }) => ({ status, after: status < 300 ? parse(body) : { refused: codeIn(body) } }),
     );
   }

@@ -43,7 +43,7 @@ export class ReportsService {
     @Inject(ENV) private readonly env: ConsoleEnv,
     loops: Loops,
   ) {
-    loops.add({ task: 'delete expired reports', everyMs: SWEEP_MS, run: () => this.sweep() });
+    loops.add({ task: 'delete the figures of expired reports', everyMs: SWEEP_MS, run: () => this.sweep() });
   }
 
   /** @throws VALIDATION_FAILED, CAMPAIGN_NOT_FOUND */

@@ -16,7 +16,7 @@ import type { ConsoleEnv } from '../env.js';
 /** The input from which a key is derived with the keyring, so that no store ever holds the key itself. */
 export interface KeySource {
   purpose: 'session' | 'view' | 'job';
-  /** For a session: its id, which only the browser has. For a view, also the id of its key. */
+  /** A session's id, which only the browser has; for its view, with the view key's id appended; otherwise random. */
   secret: string;
   keyringId: string;
 }
@@ -41,7 +41,7 @@ export class ConsoleKeys {
     return subkey && `ck_${keyedHash(subkey, secret)}`;
   }
 
-  /** Registers the key at the token issuer. @returns its id, and the holder's account or why they may not have it */
+  /** Registers the key at the token issuer. @returns its id, and the holder's account or an error code */
   async open(
     source: KeySource,
     holder: ConsoleKeyHolder,

@@ -6,7 +6,7 @@ const MAX_KEY = 200;
 @ApiSchema({ name: 'SignIn' })
 export class SignInDto {
   @ApiProperty({
-    description: 'An API key of role USER or ADMIN',
+    description: 'An API key of role USER or ADMIN, without scopes',
     example: 'demo-ostervale-bank-user-key-0001',
   })
   @IsText(1, MAX_KEY)

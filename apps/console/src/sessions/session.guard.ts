@@ -12,7 +12,10 @@ import { refuseWhileViewing, WHILE_VIEWING } from './viewing.js';
 
 const READS = ['GET', 'HEAD'];
 
-/** Denies by default: 401 without a session, 403 for a change requested by another site or for an insufficient role. */
+/**
+ * Denies by default: 401 without a session; 403 for an insufficient role, for a change requested by another site, and
+ * for a change while an operator views an account.
+ */
 @Injectable()
 export class SessionGuard implements CanActivate {
   private readonly origin: string;

@@ -30,11 +30,11 @@ interface Row {
   viewed_account_name: string | null;
   viewing_key_id: string | null;
   expires_at: Date;
-  is_noted: boolean;
+  is_recently_used: boolean;
 }
 
 const FIND = `
-  select *, used_at > now() - interval '1 minute' as is_noted from sessions
+  select *, used_at > now() - interval '1 minute' as is_recently_used from sessions
   where hash = $1 and expires_at > now() and used_at > now() - ${UNUSED}`;
 const SWEEP = `
   delete from sessions where hash in (
@@ -42,7 +42,7 @@ const SWEEP = `
     limit 500 for update skip locked
   ) returning console_key_id, viewing_key_id`;
 
-/** Sets or ends the view of a session. Returns the key of the view before, also if another request has just set it. */
+/** Sets or ends the view of a session. Returns the previous view's key, even if another request has just set it. */
 const SET_VIEW = `
   with before as (select viewing_key_id from sessions where hash = $1 for update)
   update sessions set viewed_account_id = $2, viewed_account_name = $3, viewing_key_id = $4 from before
@@ -95,7 +95,7 @@ export class SessionsService {
       await this.dataSource.query('delete from sessions where hash = $1', [row.hash]);
       return undefined;
     }
-    if (!row.is_noted)
+    if (!row.is_recently_used)
       await this.dataSource.query('update sessions set used_at = now() where hash = $1', [row.hash]);
     const session: Session = {
       hash: row.hash,
@@ -127,8 +127,8 @@ export class SessionsService {
   }
 
   /**
-   * Lets an operator see the console as a user of the account does, with a key that can only read.
-   * @throws ACCOUNT_NOT_FOUND
+   * Lets an operator see the console as a user of the account does. `refuseWhileViewing` prevents changes.
+   * @throws ACCOUNT_NOT_FOUND, SESSION_ENDED
    */
   async view(id: string, operator: Session, account: string): Promise<Session> {
     const { hash, consoleKeyId, expiresAt } = operator;
@@ -146,16 +146,16 @@ export class SessionsService {
     const { reply } = await this.consoleKeys.open(source, holder, expiresAt, viewingKeyId);
     if (reply.error) throw new ApiError(reply.error);
     await this.setView(hash, { id: reply.account, name: reply.accountName, keyId: viewingKeyId });
-    return this.findStill(id);
+    return this.requireSession(id);
   }
 
   /** Returns to the operator's own console. */
   async endView(id: string, { hash, viewedBy }: Session): Promise<Session> {
     if (viewedBy !== null) await this.setView(hash, null);
-    return this.findStill(id);
+    return this.requireSession(id);
   }
 
-  /** Closes the key of the view before, or the new one if the session has ended meanwhile. */
+  /** Stores the view and closes the previous view's key, or the new one if the session has ended meanwhile. */
   private async setView(
     hash: string,
     viewed: { id: string; name: string; keyId: string } | null,
@@ -171,7 +171,7 @@ export class SessionsService {
   }
 
   /** @throws SESSION_ENDED if the session has ended meanwhile */
-  private async findStill(id: string): Promise<Session> {
+  private async requireSession(id: string): Promise<Session> {
     const session = await this.find(id);
     if (!session) throw new ApiError('SESSION_ENDED');
     return session;

@@ -4,10 +4,10 @@ import type { Session } from './session.js';
 
 export const WHILE_VIEWING = 'perkway:while-viewing';
 
-/** Lets a handler that is no read run while an operator views an account: it must change nothing of that account. */
+/** Lets a handler of a method other than GET run while an operator views an account, which it must not change. */
 export const WhileViewing = () => SetMetadata(WHILE_VIEWING, true);
 
-/** For reads with the secrets of an account, too. @throws VIEW_READ_ONLY */
+/** Rejects changes, and reads of secrets, while an operator views the account. @throws VIEW_READ_ONLY */
 export function refuseWhileViewing({ viewedBy }: Session): void {
   if (viewedBy !== null) throw new ApiError('VIEW_READ_ONLY');
 }

@@ -93,7 +93,7 @@ export class OpenIdProvider {
       if (claims.email === undefined)
         claims = await openid.fetchUserInfo(configuration, tokens.access_token, tokens.claims()!.sub);
     } catch {
-      // Denied, forged or expired: in each case the person has to start again.
+      // Denied, forged, expired, or the provider failed: in each case the person has to start again.
       return { next };
     }
     const { email, email_verified: isVerified } = claims;

@@ -388,6 +388,11 @@ describe('dead letters', () => {
       exitCode: 1,
       output: 'No such dead letter: 7.\n',
     });
+    expect(await perkway('dead-letters', 'all')).toMatchObject({
+      output: expect.stringContaining(
+        'Give the numbers that `perkway dead-letters` prints, or `replay all`.',
+      ),
+    });
     expect(await perkway('dead-letters', 'replay', 'x')).toMatchObject({ exitCode: 1 });
   });
 });

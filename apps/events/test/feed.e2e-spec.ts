@@ -596,6 +596,39 @@ describe('GET /events', () => {
     await stored(key, 2, 20_000);
   });
 
+  it('acknowledges messages without events of the feed at once, even while a write hangs', async () => {
+    const key = world.key();
+    const event = click(key.account);
+    const views = Array.from({ length: 100 }, () => ({
+      ...click(key.account),
+      type: 'perk_view',
+      perks: ['coffee'],
+    }));
+    const manager = await jetstreamManager(connection);
+    await world.database.query(
+      `create function hang() returns trigger language plpgsql as $$ begin perform pg_sleep(4); return new; end $$`,
+    );
+    await world.database.query(
+      `create trigger hang before insert on events for each row when (new.id = '${event.id}') execute function hang()`,
+    );
+    try {
+      await publish(event, ...(views as never[]));
+      const { last_seq: last } = (await manager.streams.info(TRACKING_STREAM)).state;
+      await waitFor(async () => {
+        const { delivered, num_ack_pending: waiting } = await manager.consumers.info(
+          TRACKING_STREAM,
+          FEED_CONSUMER,
+        );
+        expect(delivered.stream_seq).toBe(last);
+        expect(waiting).toBeLessThan(views.length);
+      }, 'the acknowledgements');
+      await http(world.events, key).get(`/events/${event.id}`).expect(404);
+    } finally {
+      await world.database.query('drop function hang cascade');
+    }
+    await stored(key, 1);
+  });
+
   it('leaves an event of an unknown version to a newer release, and stores the others', async () => {
     const key = world.key();
     const [known, unknown] = [click(key.account), { ...click(key.account), v: 2 }];

@@ -68,6 +68,26 @@ describe('accounts', () => {
     await put(id, { name: 'Acme' }).expect(200);
   });
 
+  it.each(['127.0.0.1', '::1'])(
+    'log their state before a change also if the app listens on %s only',
+    async (HOST) => {
+      const id = anAccountId();
+      await put(id, { name: 'Acme' }).expect(200);
+      const other = await launchTokenIssuer({ database, nats }, { HOST });
+      try {
+        await http(other, { key: ADMIN_KEY }).put(`/admin/accounts/${id}`).send({ name: 'New' }).expect(200);
+        const [entry] = await database.query<{ name: string }>(
+          `select record->'before'->>'name' as name from admin_log_outbox
+         where record->>'path' = $1 and record ? 'before' order by id desc`,
+          [`/admin/accounts/${id}`],
+        );
+        expect(entry).toEqual({ name: 'Acme' });
+      } finally {
+        await other.close();
+      }
+    },
+  );
+
   it('have thresholds for approvals, which are replaced as a whole', async () => {
     const id = anAccountId();
     const amount = [

@@ -88,7 +88,8 @@ export async function compareEvents(sources: EventSources): Promise<EventsReport
       sorted([...told].map(([link, { account, states }]) => ({ link, account, states }))),
     ]);
     let count = 0;
-    for await (const [row, history] of paired(linkRows(giftCards), histories)) {
+    // The first query of a transaction takes its snapshot, so the events must be read before the rows.
+    for await (const [history, row] of paired(histories, linkRows(giftCards))) {
       count += 1;
       if (!row) lost(history!, found);
       else {

@@ -10,6 +10,7 @@ import {
   type TestNats,
 } from '@perkway/testing';
 import type { ConversionEvent, RewardLinkEvent, TrackingEvent } from '@perkway/domain';
+import pg from 'pg';
 import { audit } from '../src';
 
 const CARDS = 12;
@@ -226,6 +227,26 @@ describe('the audit', () => {
     );
     expect(output).toContain('Not compared: the stream: no NATS_URL.');
     await count(...relayed.filter(({ id }) => id !== `${revealed}:generated`));
+  });
+
+  it('does not report a link that is created and counted while it reads', async () => {
+    const query = pg.Client.prototype.query as (...args: unknown[]) => Promise<unknown>;
+    let link: string | undefined;
+    const spy = jest.spyOn(pg.Client.prototype, 'query') as unknown as jest.SpyInstance;
+    spy.mockImplementation(async function (this: pg.Client, ...args: unknown[]) {
+      const result = await query.apply(this, args);
+      // The first snapshot is taken now.
+      if (String(args[0]).startsWith('declare batches')) {
+        spy.mockRestore();
+        link = await aLink();
+        await database.query('update reward_links set created_at = now() where id = $1', [link]);
+        await count(...(await takeOutbox()));
+      }
+      return result;
+    });
+    const { output } = await run({ broker: false });
+    expect(link).toBeDefined();
+    expect(output).not.toContain(link);
   });
 
   it('does not expect events that were dead-lettered, deduplicated or expired', async () => {

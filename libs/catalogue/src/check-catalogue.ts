@@ -37,6 +37,7 @@ export function checkCatalogue(files: Catalogue): { problems: Problem[]; outside
     column: string,
     what: string,
     value: (entry: T) => unknown,
+    shown = value,
   ): void => {
     const seen = new Map<unknown, Source>();
     for (const entry of entries) {
@@ -47,7 +48,7 @@ export function checkCatalogue(files: Catalogue): { problems: Problem[]; outside
         complain(
           entry,
           column,
-          `${what} "${own}" is already used in ${file}${row === undefined ? '' : `, row ${row}`}`,
+          `${what} "${shown(entry)}" is already used in ${file}${row === undefined ? '' : `, row ${row}`}`,
         );
     }
   };
@@ -91,7 +92,7 @@ export function checkCatalogue(files: Catalogue): { problems: Problem[]; outside
     message: string,
   ): void => {
     if (id === undefined || id === null)
-      complain(entry, column, message.replace(/ "?(undefined|null)"?/, ' nothing'));
+      complain(entry, column, message.replace(/the unknown (\w+) "?(undefined|null)"?/, 'no $1'));
     else outside.push({ kind, id: String(id), problem: problem(entry, column, message) });
   };
   const knownOwner = (entry: Source & { owner: string }, what: string): void => {
@@ -108,7 +109,7 @@ export function checkCatalogue(files: Catalogue): { problems: Problem[]; outside
   unique(data.accounts, 'id', 'account', (account) => account.id);
   const imported = data.accounts.filter(({ user_key }) => user_key !== undefined);
   const foldedKey = ({ user_key }: { user_key?: string }): string => String(user_key).toLowerCase();
-  unique(imported, 'user_key', 'the user key of account', foldedKey);
+  unique(imported, 'user_key', 'the user key of account', foldedKey, ({ id }) => id);
   unique(data.categories, 'id', 'category', (category) => category.id);
   unique(data.categories, 'slug', 'category slug', (category) => category.slug);
   unique(data.perks, 'id', 'perk', (perk) => perk.id);

@@ -1,4 +1,4 @@
-import { characters, isStorableText } from './ids.js';
+import { characters, isStorableText, MAX_JOURNEY_ID_LENGTH } from './ids.js';
 import { lastOf } from './last-of.js';
 
 /** Standard names, used without a prefix (specification section 2, "Custom attributes"). */
@@ -80,6 +80,6 @@ export const isTrackingDisabled = (value: unknown): boolean => {
 /** Returns the journey id as given, or undefined if it is missing, invalid or longer than 255 characters. */
 export const readJourneyId = (value: unknown): string | undefined => {
   const last = lastOf(value);
-  if (typeof last !== 'string' || last === '' || characters(last) > ATTRIBUTE_VALUE_LIMIT) return undefined;
+  if (typeof last !== 'string' || last === '' || characters(last) > MAX_JOURNEY_ID_LENGTH) return undefined;
   return isStorableText(last) ? last : undefined;
 };

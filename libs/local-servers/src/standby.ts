@@ -82,7 +82,8 @@ export async function setSynchronousStandbys(primaryUrl: string, names: string[]
            exists (select from pg_stat_replication where sync_state in ('sync', 'quorum')) as synced`,
       );
       if (rows[0]!.value === value && rows[0]!.synced === names.length > 0) return;
-      if (Date.now() > deadline) throw new Error(`none of ${names.join(', ')} is a synchronous standby yet`);
+      if (Date.now() > deadline)
+        throw new Error(`synchronous_standby_names = '${value}' has not taken effect yet`);
       await sleep(20);
     }
   });

@@ -51,6 +51,7 @@ beforeEach(async () => {
   await query(primary.url, 'create table notes (id int primary key)');
 });
 afterEach(async () => {
+  jest.restoreAllMocks();
   await Promise.all(proxies.splice(0).map((each) => each.close()));
   await Promise.all(started.splice(0).map((server) => server.kill()));
   rmSync(folder, { recursive: true, force: true });
@@ -136,6 +137,14 @@ describe('a synchronous standby', () => {
     isGoing = false;
     await writer;
     expect(await ids(second.url)).toEqual(expect.arrayContaining(acknowledged));
+  });
+
+  it('is named if it does not become synchronous', async () => {
+    let now = Date.now();
+    jest.spyOn(Date, 'now').mockImplementation(() => (now += 20_000));
+    await expect(setSynchronousStandbys(primary.url, ['nobody'])).rejects.toThrow(
+      `synchronous_standby_names = 'ANY 1 ("nobody")' has not taken effect yet`,
+    );
   });
 
   it('blocks commits while it is down', async () => {

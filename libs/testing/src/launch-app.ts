@@ -1,11 +1,10 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { createApp, createLogger, type AppDefinition } from '@perkway/platform';
-import type { AddressInfo } from 'node:net';
 import { checkResponses } from './document-check.js';
 
 export interface LaunchedApp {
   app: NestFastifyApplication;
-  /** The app's base URL: `http://127.0.0.1:<free port>`. */
+  /** The app's base URL: `http://127.0.0.1:<free port>`, unless HOST is another address. */
   url: string;
   /** Every log line so far, at level debug, as written to standard output. */
   logs: string[];
@@ -22,11 +21,10 @@ export async function launchApp(definition: AppDefinition): Promise<LaunchedApp>
   const logger = createLogger(definition.name, 'debug', { write: (line) => void logs.push(line) });
   const checked = checkResponses(definition);
   const app = await createApp({ logger, ...checked.definition });
-  await app.listen(0, '127.0.0.1');
+  await app.listen(0, definition.env.HOST);
   const close = async () => {
     await app.close();
     if (checked.problems().length > 0) throw new Error(checked.problems().join('\n'));
   };
-  const { port } = app.getHttpServer().address() as AddressInfo;
-  return { app, url: `http://127.0.0.1:${port}`, logs, close };
+  return { app, url: await app.getUrl(), logs, close };
 }

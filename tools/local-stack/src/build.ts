@@ -34,7 +34,7 @@ function lastChange(path: string): number {
 const MORE_SOURCES: Partial<Record<AppName, string>> = { console: 'docs' };
 const SHARED = ['libs', 'rolldown.config.mjs', 'tsconfig.base.json', 'package-lock.json'];
 
-/** Maximum wait for the lock. A build never takes this long, so by then its pid belongs to another program. */
+/** Maximum wait for one holder of the lock. No build takes this long, so by then its pid belongs to another program. */
 const BUILD_LIMIT_MS = 60_000;
 
 function tryLink(from: string, to: string): boolean {
@@ -56,16 +56,17 @@ function readIfThere(file: string): string {
 }
 
 /** Runs `work` while no other process of this repository does. The lock of a killed process does not count. */
-async function alone<T>(work: () => Promise<T>): Promise<T> {
-  const lock = join(ROOT, '.local', 'build.lock');
+export async function alone<T>(lock: string, work: () => Promise<T>): Promise<T> {
   const mine = `${lock}.${process.pid}`;
   mkdirSync(dirname(lock), { recursive: true });
   writeFileSync(mine, String(process.pid));
   try {
-    const deadline = Date.now() + BUILD_LIMIT_MS;
+    let lastHolder: number | undefined;
+    let deadline = 0;
     // A link appears with its contents, so a lock always names its holder.
     while (!tryLink(mine, lock)) {
       const holder = Number(readIfThere(lock));
+      if (holder !== lastHolder) [lastHolder, deadline] = [holder, Date.now() + BUILD_LIMIT_MS];
       if ((holder > 0 && !isAlive(holder)) || Date.now() > deadline) rmSync(lock, { force: true });
       else await sleep(100);
     }
@@ -87,7 +88,7 @@ export async function buildApps(apps: AppName[]): Promise<AppName[]> {
   const config = pathToFileURL(join(ROOT, 'rolldown.config.mjs')).href;
   const { appConfig } = (await import(config)) as { appConfig: (app: string) => BuildOptions };
   const shared = Math.max(...SHARED.map((path) => lastChange(join(ROOT, path))));
-  return alone(async () => {
+  return alone(join(ROOT, '.local', 'build.lock'), async () => {
     const stale = apps.filter((app) => {
       const built = statSync(appScript(app, 'main'), { throwIfNoEntry: false })?.mtimeMs ?? 0;
       const sources = [join('apps', app), MORE_SOURCES[app] ?? []].flat();

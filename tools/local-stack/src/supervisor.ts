@@ -64,8 +64,6 @@ export class Supervisor {
   private async runAgain(server: Supervised): Promise<Exit | Error> {
     try {
       const { exited } = await server.launch();
-      // A stop during the launch found no process to stop.
-      if (this.stopping) await server.stop();
       return await exited;
     } catch (error) {
       return error as Error;

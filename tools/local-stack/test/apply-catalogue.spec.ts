@@ -456,7 +456,9 @@ describe('applyCatalogue', () => {
       return found;
     };
     const pool = '6f1c2a54-0b7e-4d0f-9a3b-5e8d1c7f2a10';
-    const inPool = (available: number) => ({ inventories: [{ available, reserved: 0, redeemed: 0 }] });
+    const inPool = (available: number, withdrawn = 0, lapsed = 0) => ({
+      inventories: [{ available, reserved: 0, redeemed: 0, withdrawn, lapsed }],
+    });
 
     it("from the ETag before and after, and from the hosts' counts of codes and cards", async () => {
       host.look = ({ path }) =>
@@ -514,7 +516,13 @@ describe('applyCatalogue', () => {
         ]),
       );
       expect(found.get('category 3')).toMatchObject({ what: 'created' });
-      expect(found.get(`cards ${pool}`)!.what).toBe('changed');
+      expect(found.get(`cards ${pool}`)).toMatchObject({
+        what: 'changed',
+        differences: [expect.stringMatching(/^\d+ in the file, 3 on the host$/)],
+      });
+      host.look = ({ path }) =>
+        path === `/admin/pools/${pool}` ? { body: inPool(3, 10_000, 2) } : { status: 404 };
+      expect((await outcomes({ isDryRun: true })).get(`cards ${pool}`)!.what).toBe('unchanged');
       expect(() => readFileSync(stateFile)).toThrow();
     });
   });

@@ -189,6 +189,21 @@ describe('checkCatalogue', () => {
       'collections/ostervale-rewards.yaml: collection "ostervale-rewards" belongs to the unknown account "nobody"',
     ],
     [
+      'a missing owner',
+      (data) => (data.collections[0]!.owner = undefined as never),
+      'collections/ostervale-rewards.yaml: collection "ostervale-rewards" belongs to no account',
+    ],
+    [
+      'an empty incentive',
+      (data) => data.campaigns[0]!.incentives.push(null as never),
+      'campaigns.yaml: campaign "ostervale-spring-travel" offers no perk',
+    ],
+    [
+      'a user key used twice, without printing it',
+      (data) => (data.accounts[1]!.user_key = data.accounts[0]!.user_key!.toUpperCase()),
+      'accounts.yaml: the user key of account "workgrove" is already used in accounts.yaml',
+    ],
+    [
       'a slug used twice',
       (data) => (data.categories[1]!.slug = data.categories[0]!.slug),
       'categories.yaml: category slug "travel" is already used in categories.yaml',

@@ -32,18 +32,24 @@ describe('Supervisor', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  const server = (script: string, stopSteps: { signal: NodeJS.Signals; graceMs: number }[]) =>
+  const server = (
+    script: string,
+    stopSteps: { signal: NodeJS.Signals; graceMs: number }[],
+    spawnDelayMs = 0,
+  ) =>
     new LocalServer({
       title: 'sleeper',
       port: () => 0,
       url: () => '',
-      spawn: () =>
-        ServerProcess.launch({
+      spawn: async () => {
+        await sleep(spawnDelayMs);
+        return ServerProcess.launch({
           command: 'sh',
           args: ['-c', script],
           logFile: join(folder, 'log'),
           dieWithParent: true,
-        }),
+        });
+      },
       isReady: async () => true,
       mayRetry: () => false,
       onSpawn: (pid) => pids.push(pid),
@@ -73,6 +79,20 @@ describe('Supervisor', () => {
     await sleep(500);
     expect(pids.filter(isAlive)).toEqual([]);
     expect(lines).toHaveLength(2);
+  });
+
+  it('stops a server while it launches it again', async () => {
+    const slow = server('exec sleep 60', [...kind], 1_000);
+    supervisor.addGroup(slow);
+    await slow.start();
+    supervisor.watch('slow', slow);
+    const launch = jest.spyOn(slow, 'launch');
+    process.kill(slow.pid, 'SIGKILL');
+    await waitFor(() => launch.mock.calls.length === 1, 'the launch');
+    const before = pids.length;
+    await supervisor.stop();
+    expect(pids).toHaveLength(before + 1);
+    expect(pids.filter(isAlive)).toEqual([]);
   });
 
   it('waits longer each time before it restarts a failing server', async () => {

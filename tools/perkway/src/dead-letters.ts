@@ -24,7 +24,7 @@ const write = (line: object): void => void process.stdout.write(`${JSON.stringif
 function readNumbers(texts: string[]): number[] {
   const numbers = texts.map(Number);
   if (texts.length === 0 || !numbers.every((number) => Number.isInteger(number) && number > 0))
-    throw new CommandError('Give the numbers that `perkway dead-letters` prints, or all.');
+    throw new CommandError('Give the numbers that `perkway dead-letters` prints, or `replay all`.');
   return numbers;
 }
 

@@ -35,6 +35,11 @@ const ACK_WAIT_MS = 30_000;
 const UNKNOWN_VERSION_DELAY_MS = 60_000;
 const RETRY_MS = 1_000;
 
+function settle({ message, hasUnknownVersion }: Pick<Received, 'message' | 'hasUnknownVersion'>) {
+  if (hasUnknownVersion) message.nak(UNKNOWN_VERSION_DELAY_MS);
+  else message.ack();
+}
+
 /** Moves tracking events from the stream into the feeds: fetches, stores in batches, acknowledges after the commit. */
 @Injectable()
 export class FeedConsumer implements OnModuleInit, BeforeApplicationShutdown {
@@ -129,6 +134,8 @@ export class FeedConsumer implements OnModuleInit, BeforeApplicationShutdown {
         // Invalid events are dead-lettered by analytics-query, which reads the same stream.
         const { events, hasUnknownVersion } = readMessage(message.data, message.source, Date.now());
         const rows = events.map((event) => this.store.toRow(event)).filter((row) => row !== undefined);
+        // The limit on waiting rows would not count a message without any, such as one with perk views.
+        if (rows.length === 0) return settle({ message, hasUnknownVersion });
         this.waiting.push({ message, rows, hasUnknownVersion });
         this.waitingRows += rows.length;
         if (this.waitingRows >= ROWS_PER_TRANSACTION) this.onFull();
@@ -171,9 +178,7 @@ export class FeedConsumer implements OnModuleInit, BeforeApplicationShutdown {
       return this.pause(RETRY_MS);
     }
     this.hasFailed = false;
-    for (const { message, hasUnknownVersion } of batch)
-      if (hasUnknownVersion) message.nak(UNKNOWN_VERSION_DELAY_MS);
-      else message.ack();
-    if (batch.some(({ rows }) => rows.length > 0)) this.deliveries.feedGrew();
+    batch.forEach(settle);
+    this.deliveries.feedGrew();
   }
 }

@@ -114,7 +114,10 @@ async function stateBefore(
   const [, keys, keyId] = /^(\/admin\/accounts\/[^/]+\/keys)\/([^/]+)(?:\/rotate)?$/.exec(path) ?? [];
   if (method === 'POST' && !keys) return null;
   try {
-    const response = await fetch(`http://127.0.0.1:${socket.localPort}${keys ?? path}`, {
+    // The app may listen on one address only.
+    const { localFamily, localAddress, localPort } = socket;
+    const host = localFamily === 'IPv6' ? `[${localAddress}]` : localAddress;
+    const response = await fetch(`http://${host}:${localPort}${keys ?? path}`, {
       headers: { [API_KEY_HEADER]: String(headers[API_KEY_HEADER]) },
       signal: AbortSignal.timeout(READ_TIMEOUT_MS),
     });

@@ -2,7 +2,7 @@ import type { INestApplication } from '@nestjs/common';
 import { PATH_METADATA, ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
 import type { NestContainer } from '@nestjs/core';
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { CALLER_ID_PATTERN, type ErrorCode, type FieldProblem } from '@perkway/domain';
+import { CALLER_ID_FORM, CALLER_ID_PATTERN, type ErrorCode, type FieldProblem } from '@perkway/domain';
 import type { ErrorRenderer } from '../errors/error-renderer.js';
 import { CallerIdPipe } from '../errors/caller-id.js';
 import { problemsOf } from './api-problems.js';
@@ -121,7 +121,7 @@ function wrongField(
     const { type } = properties[field] as SchemaObject;
     return { field, message: type ? `must be of type ${String(type)}` : 'is missing' };
   }
-  if (ids[0]) return { field: ids[0], message: 'must have 1 to 100 characters of A-Z a-z 0-9 . _ -' };
+  if (ids[0]) return { field: ids[0], message: CALLER_ID_FORM };
   const parameter = (parameters as Parameter[]).find(({ required }) => required);
   return parameter && { field: parameter.name, message: 'is missing or invalid' };
 }

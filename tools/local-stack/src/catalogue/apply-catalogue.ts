@@ -216,9 +216,12 @@ function loadedIn(body: Record<string, unknown>): number {
     available: number;
     reserved: number;
     redeemed: number;
+    withdrawn: number;
+    lapsed: number;
   }[];
   return inventories.reduce(
-    (sum, { available, reserved, redeemed }) => sum + available + reserved + redeemed,
+    (sum, { available, reserved, redeemed, withdrawn, lapsed }) =>
+      sum + available + reserved + redeemed + withdrawn + lapsed,
     0,
   );
 }

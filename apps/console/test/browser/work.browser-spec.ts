@@ -395,6 +395,9 @@ describe('a marketing manager', () => {
     await reader.getByRole('heading', { level: 1, name: 'Harbour spring: results' }).waitFor();
     // The six of the stage, and those of the 200 links above.
     expect(await reader.innerText('main')).toContain('3 of 206 journeys clicked');
+    await reader
+      .getByText('Up to 200 of these journeys got only a reward link. Without them, up to 50% clicked.')
+      .waitFor();
     expect(await reader.innerText('main')).not.toMatch(/journey-\d/);
     await reader.getByText('The second had the weekend first.').waitFor();
     // A perk of the campaign that nobody clicked.

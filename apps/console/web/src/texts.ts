@@ -214,6 +214,9 @@ export const texts = {
     clicked: (clickers: string, journeys: string) => `${clickers} of ${journeys} journeys clicked`,
     converted: (converters: string, journeys: string) => `${converters} of ${journeys} converted`,
     and: 'and',
+    /** @param clicked the share of the other journeys that clicked, null if there is none */
+    linkOnly: (links: string, clicked: string | null) =>
+      `Up to ${links} of these journeys got only a reward link.${clicked ? ` Without them, up to ${clicked} clicked.` : ''}`,
   },
 
   nothingTracked: {
@@ -242,11 +245,26 @@ export const texts = {
       },
       journey:
         'A journey is one recipient with any view, click, conversion or reward link. Recipients with none are not counted, so this is not the click rate of your mailer.',
-      /** @param name null for journeys without a value */
-      part: (name: string | null, points: string) => `${name ?? NO_VALUE} (${points})`,
-      cause: (by: string, main: string, next: string | undefined, isOffset: boolean) =>
-        `By ${by}, mostly ${main}${next ? `, ${isOffset ? 'partly offset by' : 'then'} ${next}` : ''}.`,
-      fall: (by: string, part: string) => `Largest fall by ${by}: ${part}.`,
+      roles: {
+        main: 'most of the change',
+        next: 'part of the change',
+        offset: 'offsets part of it',
+        fall: 'largest fall',
+      },
+      reached: {
+        clickers: { own: 'clicked', perk: 'of journeys clicked it' },
+        converters: { own: 'converted', perk: 'of journeys converted with it' },
+      },
+      /** The rates are null without journeys. */
+      part: ({
+        by,
+        role,
+        reached,
+        points,
+        ...rates
+      }: Record<'by' | 'role' | 'reached' | 'points', string> &
+        Record<'rate' | 'rateBefore', string | null>) =>
+        `(${by}, ${role}): ${rates.rate === null ? 'no journeys' : `${rates.rate} ${reached}`}, ${rates.rateBefore ?? 'no journeys'} before, ${points}`,
     },
     figures: {
       made: 'Links made',

@@ -969,13 +969,11 @@ export const texts = {
     jobsNote:
       'A job continues when you leave. Resuming it makes no second link for anyone. A new job with the same list does.',
     job: (when: string, value: string) => `${value} each, begun ${when}`,
-    named: (name: string, job: string) => `${name}: ${job}`,
     results: 'Results of link jobs',
     resultsNote:
       'A link job makes the links of a mailing. Amounts are the values of the cards. Only opened links are spent.',
     latestJobs: (count: number) => `These are the latest ${count} jobs.`,
     jobOf: 'Link job',
-    unnamed: 'Without a name',
     allJobs: 'All',
     begun: 'Begun',
     linksMade: 'Links made',
@@ -1101,6 +1099,7 @@ export const texts = {
 
   rewardLinks: {
     intro: 'Every link that was made, newest first. The list does not show the URLs of links.',
+    ofJobs: 'Links of a link job',
     reference: 'Reference',
     state: 'State',
     anyState: 'Any state',

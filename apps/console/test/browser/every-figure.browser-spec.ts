@@ -381,7 +381,7 @@ async function stepsOf(subject: Subject, ofCampaign: Filter[]) {
     }),
     ...Object.entries({
       generated: 'Links made',
-      revealed: 'Links opened',
+      revealed: 'Links opened (spent)',
       cancelled: 'Links cancelled',
       expired: 'Links expired',
     }).map(([state, name]) =>
@@ -412,7 +412,7 @@ async function stepsOf(subject: Subject, ofCampaign: Filter[]) {
   ]);
   const isUnused = ([name, count, countBefore]: string[]) =>
     name!.startsWith('Links ') && count === '0' && countBefore === '0';
-  const unused = rows.filter(isUnused).map(([name]) => name!.slice('Links '.length));
+  const unused = rows.filter(isUnused).map(([name]) => name!.split(' ')[1]!);
   return {
     rows: rows.filter((row) => !isUnused(row)),
     unused: new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(unused),

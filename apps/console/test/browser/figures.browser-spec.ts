@@ -138,12 +138,12 @@ it('counts the links of a campaign that have no journey', async () => {
   const page = await stage.signIn(context);
   await stage.goto(page, `/campaigns/${campaign}`);
   expect(await stepCells(page, 'Links made')).toEqual(['4', '0', '–', '€100', '–']);
-  expect(await stepCells(page, 'Links opened')).toEqual(['1', '0', '–', '€25', '–']);
+  expect(await stepCells(page, 'Links opened (spent)')).toEqual(['1', '0', '–', '€25', '–']);
   expect(await stepCells(page, 'Links outstanding')).toEqual(['3', '0', '–', '€75', '–']);
   const steps = page.getByRole('table', { name: 'Results by step' }).getByRole('rowheader');
   expect(await steps.allInnerTexts()).toEqual([
     ...['Journeys with any contact', 'Journeys that clicked', 'Journeys that converted', 'Conversions'],
-    ...['made', 'opened', 'outstanding'].map((state) => `Links ${state}`),
+    ...['made', 'opened (spent)', 'outstanding'].map((state) => `Links ${state}`),
   ]);
   await page
     .getByText('No reward links were cancelled or expired in these dates or the days before.')
@@ -184,7 +184,10 @@ it('shows counts and amounts by step that match the month’s statement', async 
   await waitFor(
     async () => {
       await stage.goto(page, overview);
-      const [made, opened] = [await stepCells(page, 'Links made'), await stepCells(page, 'Links opened')];
+      const [made, opened] = [
+        await stepCells(page, 'Links made'),
+        await stepCells(page, 'Links opened (spent)'),
+      ];
       const shown = [made, opened].map(([count, , , value]) => [count, value]);
       return isDeepStrictEqual(shown, expected);
     },
@@ -386,7 +389,7 @@ it('says that a stock is used up, and forecasts each country by itself', async (
   expect(await row('DE')).toMatch(/DE 1 0 0 No recent links$/);
 }, 120_000);
 
-it('forecasts a stock only once enough links were made', async () => {
+it('forecasts a stock only once enough links were made over enough days', async () => {
   const { account, key } = await stage.fleet.anAccount();
   const pool = randomUUID();
   const gifts = stage.fleet.admin('gift-cards');
@@ -399,11 +402,23 @@ it('forecasts a stock only once enough links were made', async () => {
     .expect(200);
   for (let nth = 0; nth < 4; nth += 1) await aLink(pool, 10, undefined, key);
   const page = await stage.signIn(context, key, '/gift-cards');
-  await page.getByRole('cell', { name: 'Too few to forecast' }).waitFor();
+  const isLoadedBefore = (days: number) =>
+    stage.fleet.database.query(
+      `with aged as (update gift_cards.pools set created_at = now() - make_interval(days => $2) where id = $1)
+       update gift_cards.inventories set created_at = now() - make_interval(days => $2) where pool_id = $1`,
+      [pool, days],
+    );
+  const shows = async (forecast: string) => {
+    await stage.goto(page, '/gift-cards');
+    await page.getByRole('cell', { name: forecast, exact: true }).waitFor();
+  };
+  await isLoadedBefore(4);
+  await shows('Too little history to forecast');
+  // Five cards are left, and five were used.
   await aLink(pool, 10, undefined, key);
-  await stage.goto(page, '/gift-cards');
-  // Five cards are left, and five were used on the first day.
-  await page.getByRole('cell', { name: '1 day', exact: true }).waitFor();
+  await shows('4 days');
+  await isLoadedBefore(2);
+  await shows('Too little history to forecast');
 }, 120_000);
 
 it('says once why links of a job were not made', async () => {

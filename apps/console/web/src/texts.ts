@@ -1,5 +1,11 @@
 /** All texts of the console. Another language is another object of this shape. */
-import { LEAST_USED, LOW_STOCK, LOW_STOCK_DAYS, URGENT_STOCK_DAYS } from '@perkway/domain/low-stock';
+import {
+  LEAST_DAYS,
+  LEAST_USED,
+  LOW_STOCK,
+  LOW_STOCK_DAYS,
+  URGENT_STOCK_DAYS,
+} from '@perkway/domain/low-stock';
 import type { DeliveryState, FeedEventType } from './api/types';
 import { formatChoice, formatList, formatNumber, formatShare, NONE, pluralOf } from './format';
 
@@ -323,7 +329,7 @@ export const texts = {
         converters: 'Journeys that converted',
         conversions: 'Conversions',
         generated: 'Links made',
-        revealed: 'Links opened',
+        revealed: 'Links opened (spent)',
         cancelled: 'Links cancelled',
         expired: 'Links expired',
         outstanding: 'Links outstanding',
@@ -331,7 +337,7 @@ export const texts = {
       change: 'Change',
       value: 'Value',
       valueBefore: 'Value before',
-      note: 'Counts people. A link has the value of its card and counts on the day of the step.',
+      note: 'Counts people. A link has the value of its card and counts on the day of the step. Only opened links are spent. The value of conversions is the sum that your server sent.',
       howCounted: 'How figures are counted',
       unused: (steps: string[]) =>
         `No reward links were ${formatChoice(steps)} in these dates or the days before.`,
@@ -898,9 +904,9 @@ export const texts = {
     noneLeft: 'None left',
     linksOf: 'Links of this pool',
     noPace: 'No recent links',
-    tooFewToForecast: 'Too few to forecast',
+    tooLittleHistory: 'Too little history to forecast',
     outstandingNote: 'Outstanding cards are on links that still wait to be opened.',
-    lastsNote: `Days left at the rate of the last 30 days, or of the days since the value was loaded: links made, less those cancelled or expired. Fewer than ${LEAST_USED} links are too few to forecast.`,
+    lastsNote: `Days left at the rate of the last 30 days, or of the days since the value was loaded: links made, less those cancelled or expired. Fewer than ${LEAST_USED} links or ${LEAST_DAYS} days are too little history to forecast.`,
     emptyTitle: 'No pools yet',
     emptyText: 'Ask your operator for a pool with the gift cards that you want to give.',
     noCosts: 'No card and no link in this month.',

@@ -7,8 +7,9 @@ export const URGENT_STOCK_DAYS = 3;
 /** Usage rates cover this many UTC days, including today, or the age of the stock if that is less. */
 export const STOCK_RATE_DAYS = 30;
 
-/** `daysLeft` makes no forecast from fewer uses, because their rate may be chance. */
+/** `daysLeft` makes no forecast from fewer uses, or from fewer days: their rate may be chance. */
 export const LEAST_USED = 5;
+export const LEAST_DAYS = 3;
 
 /** Stock of a card value or of single-use codes, and how fast it is used. */
 export interface StockRate {
@@ -19,9 +20,9 @@ export interface StockRate {
   days: number;
 }
 
-/** Returns for how many days the stock lasts at its rate; null if too few were used to say. */
+/** Returns for how many days the stock lasts at its rate; null if there is too little history to say. */
 export const daysLeft = ({ available, used, days }: StockRate): number | null =>
-  used >= LEAST_USED ? Math.floor((available * days) / used) : null;
+  used >= LEAST_USED && days >= LEAST_DAYS ? Math.floor((available * days) / used) : null;
 
 /** Returns how many are used per day; null if none was used. */
 export const usedPerDay = ({ used, days }: Pick<StockRate, 'used' | 'days'>): number | null =>

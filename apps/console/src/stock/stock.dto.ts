@@ -1,5 +1,5 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import { LEAST_USED, LOW_STOCK, LOW_STOCK_DAYS } from '@perkway/domain';
+import { LEAST_DAYS, LEAST_USED, LOW_STOCK, LOW_STOCK_DAYS } from '@perkway/domain';
 
 /** When stock is low, in the API's descriptions. */
 export const LOW = `fewer than ${LOW_STOCK} are available, or which last fewer than ${LOW_STOCK_DAYS} days`;
@@ -10,7 +10,7 @@ class StockDto {
   @ApiProperty({
     type: 'integer',
     nullable: true,
-    description: `Days until the stock runs out, at the rate of the last 30 days, or since the first load of the card value or the creation of the perk, if later. Cards of links that ended unrevealed do not count as used. Null if fewer than ${LEAST_USED} were used`,
+    description: `Days until the stock runs out, at the rate of the last 30 days, or since the first load of the card value or the creation of the perk, if later. Cards of links that ended unrevealed do not count as used. Null if fewer than ${LEAST_USED} were used, or in fewer than ${LEAST_DAYS} days`,
     example: 6,
   })
   days_left: number | null;

@@ -209,6 +209,21 @@ async function keepsShowing<T>(page: Page, path: string, read: (shown: Shown) =>
   expect({ failed, seen }).toEqual({ failed: '', seen: expected });
 }
 const dates = ([from, to]: Range) => `from=${from}&to=${to}`;
+const LINK_ONLY =
+  /Up to [\d,]+ of these journeys got only a reward link\.(?: Without them, up to [\d.]+% clicked\.)?/;
+/** What the headline says about journeys that got only a reward link. */
+async function linkOnlyOf(subject: Subject, range: Range, filters: Filter[] = []) {
+  const [journeys, recipients, clickers, ...others] = (await Promise.all(
+    [
+      ...['journeys', 'gift_recipients', 'clickers', 'converters'],
+      ...['teaser_viewers', 'reward_viewers', 'gift_openers'],
+    ].map((measure) => countOf(subject, FUNNEL, measure, range, filters)),
+  )) as [number, number, number, ...number[]];
+  const most = Math.min(recipients, journeys - Math.max(clickers, ...others));
+  if (most === 0) return undefined;
+  const without = journeys > most ? ` Without them, up to ${share(clickers, journeys - most)} clicked.` : '';
+  return `Up to ${number(most)} of these journeys got only a reward link.${without}`;
+}
 const outcome = (journeys: number, clickers: number, converters: number) =>
   `${number(clickers)} of ${number(journeys)} journeys clicked (${share(clickers, journeys)}) and ${number(converters)} of ${number(journeys)} converted (${share(converters, journeys)}).`;
 const withoutJourney = (events: number, of: number) =>
@@ -292,12 +307,14 @@ async function checkOverview(page: Page, subject: Subject): Promise<void> {
       outcome: text.includes(
         journeys > 0 ? outcome(journeys, clickers, converters) : 'No journey in these dates',
       ),
+      linkOnly: text.match(LINK_ONLY)?.[0],
       rates: text.match(RATES) as string[] | null,
       journeys: text.includes(withoutJourney(derived, tracked)),
     }),
     {
       figures,
       outcome: true,
+      linkOnly: await linkOnlyOf(subject, now),
       rates: ratesOf(
         { journeys, clickers, converters },
         { journeys: journeysBefore, clickers: clickersBefore, converters: convertersBefore },
@@ -364,7 +381,7 @@ async function stepsOf(subject: Subject, ofCampaign: Filter[]) {
     }),
     ...Object.entries({
       generated: 'Links made',
-      revealed: 'Links opened',
+      revealed: 'Links opened (spent)',
       cancelled: 'Links cancelled',
       expired: 'Links expired',
     }).map(([state, name]) =>
@@ -395,7 +412,7 @@ async function stepsOf(subject: Subject, ofCampaign: Filter[]) {
   ]);
   const isUnused = ([name, count, countBefore]: string[]) =>
     name!.startsWith('Links ') && count === '0' && countBefore === '0';
-  const unused = rows.filter(isUnused).map(([name]) => name!.slice('Links '.length));
+  const unused = rows.filter(isUnused).map(([name]) => name!.split(' ')[1]!);
   return {
     rows: rows.filter((row) => !isUnused(row)),
     unused: new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(unused),
@@ -799,6 +816,7 @@ async function checkCampaign(page: Page, subject: Subject): Promise<void> {
       outcome: text.includes(
         journeys > 0 ? outcome(journeys, clickers, converters) : 'No journey in these dates',
       ),
+      linkOnly: text.match(LINK_ONLY)?.[0],
       rates: text.match(RATES) as string[] | null,
       without: text.includes(withoutJourney(derived, tracked)),
       linksWithout: madeWithoutJourney === 0 || text.includes(linkText),
@@ -809,6 +827,7 @@ async function checkCampaign(page: Page, subject: Subject): Promise<void> {
       funnel: list,
       fullBar: fullBarOf(journeys),
       outcome: true,
+      linkOnly: await linkOnlyOf(subject, now, filters),
       rates: ratesOf(
         { journeys, clickers, converters },
         { journeys: journeysBefore, clickers: clickersBefore, converters: convertersBefore },
@@ -983,6 +1002,7 @@ async function checkReport(page: Page, subject: Subject, campaignId: string): Pr
           ? outcome(journeys, clickers, converters)
           : 'Nothing was tracked for this campaign in these dates.',
       ),
+      linkOnly: text.match(LINK_ONLY)?.[0],
       rates: text.match(RATES) as string[] | null,
       funnel: lists['From contact to gift card'],
       fullBar: text.match(FULL_BAR)?.[1],
@@ -993,6 +1013,7 @@ async function checkReport(page: Page, subject: Subject, campaignId: string): Pr
     {
       steps,
       outcome: true,
+      linkOnly: await linkOnlyOf(ofUtc, range, filters),
       rates: ratesOf(outcomes, before),
       funnel: list,
       fullBar: fullBarOf(journeys),
@@ -1301,9 +1322,14 @@ it('shows what became of the links of each job', async () => {
     );
     const table = ({ tables }: Shown) =>
       tables['Results of link jobs']?.rows.map((row) => row.toSpliced(1, 1));
+    // A job has the same title in both lists.
+    await stage.goto(page, '/gift-cards');
+    const titles = await page.locator('#link-jobs li .card-head a').allInnerTexts();
+    expect(titles).toEqual(['Autumn mailing', expect.stringMatching(/^€25 each, begun /), 'Spring mailing']);
+    const [, unnamed] = titles;
     await shows(page, '/gift-cards', table, [
       ['Autumn mailing', '4', '£40', '2 £20', '1 £10', '1 £10', '0', '25%'],
-      ['Without a name', '5', '€125', '5 €125', '0', '0', '0', '0%'],
+      [unnamed!, '5', '€125', '5 €125', '0', '0', '0', '0%'],
       ['Spring mailing', '7', '€175', '1 €25', '3 €75', '2 €50', '1 €25', '42.9%'],
       ['All', '16', '€300 and £40', '8 €150 and £20', '4 €75 and £10', '3 €50 and £10', '1 €25', '25%'],
     ]);
@@ -1314,7 +1340,7 @@ it('shows what became of the links of each job', async () => {
     await keepsShowing(page, '/gift-cards?jobs=-Opened', (shown) => table(shown)?.map(([name]) => name), [
       'Spring mailing',
       'Autumn mailing',
-      'Without a name',
+      unnamed,
       'All',
     ]);
   } finally {

@@ -138,12 +138,12 @@ it('counts the links of a campaign that have no journey', async () => {
   const page = await stage.signIn(context);
   await stage.goto(page, `/campaigns/${campaign}`);
   expect(await stepCells(page, 'Links made')).toEqual(['4', '0', '–', '€100', '–']);
-  expect(await stepCells(page, 'Links opened')).toEqual(['1', '0', '–', '€25', '–']);
+  expect(await stepCells(page, 'Links opened (spent)')).toEqual(['1', '0', '–', '€25', '–']);
   expect(await stepCells(page, 'Links outstanding')).toEqual(['3', '0', '–', '€75', '–']);
   const steps = page.getByRole('table', { name: 'Results by step' }).getByRole('rowheader');
   expect(await steps.allInnerTexts()).toEqual([
     ...['Journeys with any contact', 'Journeys that clicked', 'Journeys that converted', 'Conversions'],
-    ...['made', 'opened', 'outstanding'].map((state) => `Links ${state}`),
+    ...['made', 'opened (spent)', 'outstanding'].map((state) => `Links ${state}`),
   ]);
   await page
     .getByText('No reward links were cancelled or expired in these dates or the days before.')
@@ -184,7 +184,10 @@ it('shows counts and amounts by step that match the month’s statement', async 
   await waitFor(
     async () => {
       await stage.goto(page, overview);
-      const [made, opened] = [await stepCells(page, 'Links made'), await stepCells(page, 'Links opened')];
+      const [made, opened] = [
+        await stepCells(page, 'Links made'),
+        await stepCells(page, 'Links opened (spent)'),
+      ];
       const shown = [made, opened].map(([count, , , value]) => [count, value]);
       return isDeepStrictEqual(shown, expected);
     },
@@ -386,7 +389,7 @@ it('says that a stock is used up, and forecasts each country by itself', async (
   expect(await row('DE')).toMatch(/DE 1 0 0 No recent links$/);
 }, 120_000);
 
-it('forecasts a stock only once enough links were made', async () => {
+it('forecasts a stock only once enough links were made over enough days', async () => {
   const { account, key } = await stage.fleet.anAccount();
   const pool = randomUUID();
   const gifts = stage.fleet.admin('gift-cards');
@@ -399,11 +402,23 @@ it('forecasts a stock only once enough links were made', async () => {
     .expect(200);
   for (let nth = 0; nth < 4; nth += 1) await aLink(pool, 10, undefined, key);
   const page = await stage.signIn(context, key, '/gift-cards');
-  await page.getByRole('cell', { name: 'Too few to forecast' }).waitFor();
+  const isLoadedBefore = (days: number) =>
+    stage.fleet.database.query(
+      `with aged as (update gift_cards.pools set created_at = now() - make_interval(days => $2) where id = $1)
+       update gift_cards.inventories set created_at = now() - make_interval(days => $2) where pool_id = $1`,
+      [pool, days],
+    );
+  const shows = async (forecast: string) => {
+    await stage.goto(page, '/gift-cards');
+    await page.getByRole('cell', { name: forecast, exact: true }).waitFor();
+  };
+  await isLoadedBefore(4);
+  await shows('Too little history to forecast');
+  // Five cards are left, and five were used.
   await aLink(pool, 10, undefined, key);
-  await stage.goto(page, '/gift-cards');
-  // Five cards are left, and five were used on the first day.
-  await page.getByRole('cell', { name: '1 day', exact: true }).waitFor();
+  await shows('4 days');
+  await isLoadedBefore(2);
+  await shows('Too little history to forecast');
 }, 120_000);
 
 it('says once why links of a job were not made', async () => {
@@ -754,15 +769,31 @@ it('says whether it went better, and which source made the difference', async ()
   await stage.goto(page, `/?from=${from}&to=${to}`);
   await page
     .locator('[data-outcome="clickers"][data-verdict="better"][aria-busy=false]')
-    .getByText('mostly')
+    .getByText('most of the change')
+    .first()
     .waitFor();
-  expect(await page.innerText('[data-verdict]')).toBe(
-    'Better: 27.5% clicked, against 22.5% before. By source, mostly app (+4 points). By perk, mostly Foreign offer 1 (+5 points), then Foreign offer 2 (+2 points). Largest fall by perk: Foreign offer 3 (−1.5 points). By plan, mostly gold (+6 points). Largest fall by plan: silver (−1 point).',
-  );
-  await page.locator('[data-outcome="converters"][aria-busy=false]').getByText('mostly').first().waitFor();
-  expect(await page.innerText('[data-outcome="converters"]')).toBe(
-    'Better: 14% converted, against 10% before. By source, mostly app (+5.6 points), partly offset by mail (−1.6 points). By perk, mostly Foreign offer 1 (+4 points). By plan, mostly gold (+4.8 points). Largest fall by plan: silver (−0.8 points).',
-  );
+  const verdictOf = async (outcome: string) => {
+    const verdict = page.locator(`[data-outcome="${outcome}"][aria-busy=false]`);
+    await verdict.getByText('most of the change').first().waitFor();
+    return [await verdict.locator('p').innerText(), ...(await verdict.getByRole('listitem').allInnerTexts())];
+  };
+  expect(await verdictOf('clickers')).toEqual([
+    'Better: 27.5% clicked, against 22.5% before.',
+    'app (source, most of the change): 35% clicked, 30% before, +4 points (rate +2.5, share +1.5)',
+    'Foreign offer 1 (perk, most of the change): 27.5% of journeys clicked it, 22.5% before, +5 points',
+    'Foreign offer 2 (perk, part of the change): 2% of journeys clicked it, 0% before, +2 points',
+    'Foreign offer 3 (perk, largest fall): 0.5% of journeys clicked it, 2% before, −1.5 points',
+    'gold (plan, most of the change): 35% clicked, no journeys before, +6 points (rate 0, share +6)',
+    'silver (plan, largest fall): 16.3% clicked, 22.5% before, −1 point (rate −4.4, share +3.4)',
+  ]);
+  expect(await verdictOf('converters')).toEqual([
+    'Better: 14% converted, against 10% before.',
+    'app (source, most of the change): 20% converted, 10% before, +5.6 points (rate +5, share +0.6)',
+    'mail (source, offsets part of it): 5% converted, 10% before, −1.6 points (rate −2.5, share +0.9)',
+    'Foreign offer 1 (perk, most of the change): 14% of journeys converted with it, 10% before, +4 points',
+    'gold (plan, most of the change): 20% converted, no journeys before, +4.8 points (rate 0, share +4.8)',
+    'silver (plan, largest fall): 5% converted, 10% before, −0.8 points (rate −3.5, share +2.7)',
+  ]);
   const steps = page.getByRole('table', { name: 'Results by step' });
   expect(await steps.locator('.change-up').allInnerTexts()).toEqual(['+22.2%', '+40%', '+40%']);
   const table = page.getByRole('table', { name: 'What changed' });

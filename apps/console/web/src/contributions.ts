@@ -22,6 +22,17 @@ export const totalOf = (segments: Total[]): Total =>
     { journeys: 0, reached: 0, journeysBefore: 0, reachedBefore: 0 },
   );
 
+/**
+ * Returns the most journeys that can have got a reward link and nothing else: the funnel counts how many took each step,
+ * not which steps a journey took. Docs: docs/figures.md.
+ */
+export const mostWithLinkOnly = ({
+  journeys,
+  gift_recipients: recipients,
+  ...others
+}: Record<'journeys' | 'gift_recipients' | 'clickers', number>): number =>
+  Math.min(recipients, journeys - Math.max(...Object.values(others)));
+
 const rateOf = (part: number, whole: number, otherwise: number) => (whole > 0 ? part / whole : otherwise);
 
 /**

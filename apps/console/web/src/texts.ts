@@ -1,5 +1,5 @@
 /** All texts of the console. Another language is another object of this shape. */
-import { LEAST_USED, LOW_STOCK, LOW_STOCK_DAYS } from '@perkway/domain/low-stock';
+import { LEAST_DAYS, LEAST_USED, LOW_STOCK, LOW_STOCK_DAYS } from '@perkway/domain/low-stock';
 import type { DeliveryState, FeedEventType } from './api/types';
 import { formatChoice, formatList, formatNumber, formatShare, NONE, pluralOf } from './format';
 
@@ -214,6 +214,9 @@ export const texts = {
     clicked: (clickers: string, journeys: string) => `${clickers} of ${journeys} journeys clicked`,
     converted: (converters: string, journeys: string) => `${converters} of ${journeys} converted`,
     and: 'and',
+    /** @param clicked the share of the other journeys that clicked, null if there is none */
+    linkOnly: (links: string, clicked: string | null) =>
+      `Up to ${links} of these journeys got only a reward link.${clicked ? ` Without them, up to ${clicked} clicked.` : ''}`,
   },
 
   nothingTracked: {
@@ -242,11 +245,26 @@ export const texts = {
       },
       journey:
         'A journey is one recipient with any view, click, conversion or reward link. Recipients with none are not counted, so this is not the click rate of your mailer.',
-      /** @param name null for journeys without a value */
-      part: (name: string | null, points: string) => `${name ?? NO_VALUE} (${points})`,
-      cause: (by: string, main: string, next: string | undefined, isOffset: boolean) =>
-        `By ${by}, mostly ${main}${next ? `, ${isOffset ? 'partly offset by' : 'then'} ${next}` : ''}.`,
-      fall: (by: string, part: string) => `Largest fall by ${by}: ${part}.`,
+      roles: {
+        main: 'most of the change',
+        next: 'part of the change',
+        offset: 'offsets part of it',
+        fall: 'largest fall',
+      },
+      reached: {
+        clickers: { own: 'clicked', perk: 'of journeys clicked it' },
+        converters: { own: 'converted', perk: 'of journeys converted with it' },
+      },
+      /** The rates are null without journeys. */
+      part: ({
+        by,
+        role,
+        reached,
+        points,
+        ...rates
+      }: Record<'by' | 'role' | 'reached' | 'points', string> &
+        Record<'rate' | 'rateBefore', string | null>) =>
+        `(${by}, ${role}): ${rates.rate === null ? 'no journeys' : `${rates.rate} ${reached}`}, ${rates.rateBefore ?? 'no journeys'} before, ${points}`,
     },
     figures: {
       made: 'Links made',
@@ -305,7 +323,7 @@ export const texts = {
         converters: 'Journeys that converted',
         conversions: 'Conversions',
         generated: 'Links made',
-        revealed: 'Links opened',
+        revealed: 'Links opened (spent)',
         cancelled: 'Links cancelled',
         expired: 'Links expired',
         outstanding: 'Links outstanding',
@@ -313,7 +331,7 @@ export const texts = {
       change: 'Change',
       value: 'Value',
       valueBefore: 'Value before',
-      note: 'Counts people. A link has the value of its card and counts on the day of the step.',
+      note: 'Counts people. A link has the value of its card and counts on the day of the step. Only opened links are spent. The value of conversions is the sum that your server sent.',
       howCounted: 'How figures are counted',
       unused: (steps: string[]) =>
         `No reward links were ${formatChoice(steps)} in these dates or the days before.`,
@@ -880,9 +898,9 @@ export const texts = {
     noneLeft: 'None left',
     linksOf: 'Links of this pool',
     noPace: 'No recent links',
-    tooFewToForecast: 'Too few to forecast',
+    tooLittleHistory: 'Too little history to forecast',
     outstandingNote: 'Outstanding cards are on links that still wait to be opened.',
-    lastsNote: `Days left at the rate of the last 30 days, or of the days since the value was loaded: links made, less those cancelled or expired. Fewer than ${LEAST_USED} links are too few to forecast.`,
+    lastsNote: `Days left at the rate of the last 30 days, or of the days since the value was loaded: links made, less those cancelled or expired. Fewer than ${LEAST_USED} links or ${LEAST_DAYS} days are too little history to forecast.`,
     emptyTitle: 'No pools yet',
     emptyText: 'Ask your operator for a pool with the gift cards that you want to give.',
     noCosts: 'No card and no link in this month.',
@@ -951,13 +969,11 @@ export const texts = {
     jobsNote:
       'A job continues when you leave. Resuming it makes no second link for anyone. A new job with the same list does.',
     job: (when: string, value: string) => `${value} each, begun ${when}`,
-    named: (name: string, job: string) => `${name}: ${job}`,
     results: 'Results of link jobs',
     resultsNote:
       'A link job makes the links of a mailing. Amounts are the values of the cards. Only opened links are spent.',
     latestJobs: (count: number) => `These are the latest ${count} jobs.`,
     jobOf: 'Link job',
-    unnamed: 'Without a name',
     allJobs: 'All',
     begun: 'Begun',
     linksMade: 'Links made',
@@ -1083,6 +1099,7 @@ export const texts = {
 
   rewardLinks: {
     intro: 'Every link that was made, newest first. The list does not show the URLs of links.',
+    ofJobs: 'Links of a link job',
     reference: 'Reference',
     state: 'State',
     anyState: 'Any state',

@@ -87,10 +87,12 @@ export const ofCampaign = (cubeName: string, campaignId?: string): NonNullable<Q
     ? []
     : [{ member: `${cubeName}.campaign_id`, operator: 'equals', values: [campaignId] }];
 
-/** Measures of `campaign_funnel` in two periods. */
-export async function loadFunnel(measures: readonly string[], ranges: [Range, Range], campaignId?: string) {
+/** The journeys that took each step in two periods. */
+export async function loadFunnel(ranges: [Range, Range], campaignId?: string) {
   const [current, earlier] = await loadParts({
-    measures: measures.map((measure) => `campaign_funnel.${measure}`),
+    measures: [...Object.keys(texts.funnel.steps), 'events_without_journey'].map(
+      (measure) => `campaign_funnel.${measure}`,
+    ),
     timeDimensions: [{ dimension: 'campaign_funnel.occurred_at', compareDateRange: ranges }],
     filters: ofCampaign('campaign_funnel', campaignId),
   });

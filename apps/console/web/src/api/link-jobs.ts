@@ -1,5 +1,7 @@
 import { queryOptions, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { formatMoment, formatMoney } from '../format';
 import { useLiveInterval } from '../parts/live';
+import { texts } from '../texts';
 import { get, type Page } from './http';
 import { useSession } from './session';
 import type { LinkJob, LinkOfJob, LinkStates } from './types';
@@ -10,6 +12,11 @@ export const LISTED_JOBS = 50;
 const RUNNING_MS = 1_000;
 const WAITING_MS = 15_000;
 const APPROVALS_MS = 60_000;
+
+export const jobDetails = ({ created_at, denomination, currency }: LinkJob) =>
+  texts.giftCards.job(formatMoment(created_at), formatMoney(denomination, currency));
+/** The title of a job on every screen. */
+export const jobTitle = (job: LinkJob) => job.name ?? jobDetails(job);
 
 /** Reads the latest jobs of the account, whichever window started them, and again while one changes. */
 export const useLinkJobs = () =>

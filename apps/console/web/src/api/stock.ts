@@ -33,7 +33,7 @@ export function useLowStock() {
 
 export type StockRate = Pick<CardStock, 'available' | 'per_day' | 'days_left'>;
 
-/** In how many days the stock runs out: 0 if it has, Infinity if too few were used to say, null if none was used recently. */
+/** In how many days the stock runs out: 0 if it has, Infinity if there is too little history to say, null if none was used recently. */
 export function runsOutIn({ available, per_day, days_left }: StockRate): number | null {
   if (available === 0) return 0;
   if (per_day === null) return null;

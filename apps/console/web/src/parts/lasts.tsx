@@ -10,7 +10,7 @@ export function Lasts({ stock }: { stock: StockRate | undefined }) {
   const { available, days_left, per_day } = stock;
   if (available === 0) return <span className="badge bad">{t.noneLeft}</span>;
   if (days_left === null)
-    return <span className="hint">{per_day === null ? t.noPace : t.tooFewToForecast}</span>;
+    return <span className="hint">{per_day === null ? t.noPace : t.tooLittleHistory}</span>;
   const tone =
     days_left < URGENT_STOCK_DAYS ? 'badge bad' : days_left < LOW_STOCK_DAYS ? 'badge warn' : undefined;
   return <span className={tone}>{t.daysLeft(days_left)}</span>;

@@ -1,26 +1,29 @@
-import type { compareRates, Total } from '../contributions';
+import { mostWithLinkOnly, type compareRates, type Total } from '../contributions';
 import { formatNumber, formatShare } from '../format';
 import { texts } from '../texts';
 
 const t = texts.outcome;
 
-interface Props {
-  journeys: number;
-  clickers: number;
-  converters: number;
-}
+type FunnelStep = keyof typeof texts.funnel.steps;
 
 /**
  * Says how many journeys clicked and converted. Both are shares of all journeys: a server may report the conversion of a
- * journey that never clicked.
+ * journey that never clicked. Journeys that got only a reward link lower both.
  */
-export const Outcome = ({ journeys, clickers, converters }: Props) => (
-  <>
-    <b>{t.clicked(formatNumber(clickers), formatNumber(journeys))}</b> ({formatShare(clickers, journeys)}){' '}
-    {t.and} <b>{t.converted(formatNumber(converters), formatNumber(journeys))}</b> (
-    {formatShare(converters, journeys)}).
-  </>
-);
+export function Outcome({ countOf }: { countOf: (step: FunnelStep) => number }) {
+  const steps = Object.keys(texts.funnel.steps) as FunnelStep[];
+  const counts = Object.fromEntries(steps.map((step) => [step, countOf(step)])) as Record<FunnelStep, number>;
+  const { journeys, clickers, converters } = counts;
+  const linkOnly = mostWithLinkOnly(counts);
+  return (
+    <>
+      <b>{t.clicked(formatNumber(clickers), formatNumber(journeys))}</b> ({formatShare(clickers, journeys)}){' '}
+      {t.and} <b>{t.converted(formatNumber(converters), formatNumber(journeys))}</b> (
+      {formatShare(converters, journeys)}).
+      {linkOnly > 0 && ` ${t.linkOnly(formatNumber(linkOnly), formatShare(clickers, journeys - linkOnly))}`}
+    </>
+  );
+}
 
 /** Says how the rate of clicks or conversions changed. Both periods have journeys. */
 export const rateChange = (

@@ -223,7 +223,7 @@ const recipientsIn = (row: Row | undefined) => numberOf(row, `${F}.gift_recipien
 const useFunnel = (id: string, range: Range) =>
   useQuery({
     queryKey: ['campaign-funnel', id, range],
-    queryFn: () => loadFunnel([...STEPS, 'events_without_journey'], [range, rangeBefore(range)], id),
+    queryFn: () => loadFunnel([range, rangeBefore(range)], id),
     ...useLiveInterval(),
   });
 

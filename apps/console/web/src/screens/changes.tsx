@@ -207,13 +207,11 @@ interface Props extends Omit<Comparison, 'outcome' | 'total'> {
  */
 export function Verdict({ funnel, ...periods }: Props) {
   const total = countsOf('clickers', funnel);
-  const converters = numberOf(funnel.current, `${F}.converters`);
-  const { journeys, reached: clickers } = total;
-  if (journeys === 0) return <p className="headline">{t.verdict.none}</p>;
+  if (total.journeys === 0) return <p className="headline">{t.verdict.none}</p>;
   return (
     <div className="stack">
       <p className="headline">
-        <Outcome {...{ journeys, clickers, converters }} />
+        <Outcome countOf={(step) => numberOf(funnel.current, `${F}.${step}`)} />
       </p>
       <VerdictOf comparison={{ ...periods, outcome: 'clickers', total }} />
       {total.journeysBefore > 0 && (
@@ -244,22 +242,42 @@ function VerdictOf({ comparison }: { comparison: Comparison }) {
     const parts = found[index]?.data?.parts ?? [];
     if (breakdown.startsWith(SEGMENT) && parts.length > MOST_SEGMENTS) return [];
     const cause = isChanged ? causeOf(parts, change, journeys) : undefined;
-    const named = [cause?.main, cause?.next];
-    const fall = largestFall(parts, journeys);
-    const [main, next, fell] = [...named, named.includes(fall) ? undefined : fall].map(
-      (part) => part && sentences.part(part.name, c.points(formatPoints(part.points))),
-    );
-    const by = c.causes[breakdown] ?? nameOf(breakdown);
     const isOffset = (cause?.next?.points ?? 0) * change < 0;
-    return [
-      ...(main ? [sentences.cause(by, main, next, isOffset)] : []),
-      ...(fell ? [sentences.fall(by, fell)] : []),
+    const fall = largestFall(parts, journeys);
+    const named = [
+      { part: cause?.main, role: sentences.roles.main },
+      { part: cause?.next, role: isOffset ? sentences.roles.offset : sentences.roles.next },
+      { part: fall === cause?.main || fall === cause?.next ? undefined : fall, role: sentences.roles.fall },
     ];
+    return named.flatMap(({ part, role }) => (part ? { breakdown, part, role } : []));
   });
   return (
-    <p data-verdict={verdict ?? 'none'} data-outcome={outcome} aria-busy={!isComplete}>
-      {verdict === null ? sentences.noneBefore : [rateChange(outcome, verdict, total), ...causes].join(' ')}
-    </p>
+    <div data-verdict={verdict ?? 'none'} data-outcome={outcome} aria-busy={!isComplete}>
+      <p>{verdict === null ? sentences.noneBefore : rateChange(outcome, verdict, total)}</p>
+      {causes.length > 0 && (
+        <ul className="causes">
+          {causes.map(({ breakdown, part: { key, name, rate, rateBefore, points, fromRate }, role }) => (
+            <li key={`${breakdown} ${key}`}>
+              <b>{name ?? texts.explore.noValue}</b>{' '}
+              {sentences.part({
+                by: c.causes[breakdown] ?? nameOf(breakdown),
+                role,
+                reached: sentences.reached[outcome][breakdown === 'perk' ? 'perk' : 'own'],
+                rate,
+                rateBefore,
+                points: c.points(formatPoints(points)),
+              })}
+              {fromRate !== null && (
+                <span className="hint">
+                  {' '}
+                  ({c.split(formatPoints(fromRate), formatPoints(points - fromRate))})
+                </span>
+              )}
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
   );
 }
 

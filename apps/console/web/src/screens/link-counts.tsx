@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'react-router';
 import { download, sendRequest } from '../api/http';
-import { JOBS_KEY, linkCountsOf } from '../api/link-jobs';
+import { JOBS_KEY, jobTitle, linkCountsOf } from '../api/link-jobs';
 import { refreshGiftCards } from '../api/stock';
 import type { CancelledLinks, LinkJob, LinkStates } from '../api/types';
 import { formatMoney, formatNumber, formatShare } from '../format';
@@ -114,13 +114,13 @@ interface CountProps {
 }
 
 /** Shows how many links of a job are in a state, and links to their list. */
-export const LinkCount = ({ job: { id, name }, state, count }: CountProps) =>
+export const LinkCount = ({ job, state, count }: CountProps) =>
   count === 0 ? (
     formatNumber(count)
   ) : (
     <Link
-      to={`/gift-cards/jobs/${id}?state=${state}`}
-      aria-label={t.linksInState(formatNumber(count), t.linkStates[state], name ?? t.unnamed)}
+      to={`/gift-cards/jobs/${job.id}?state=${state}`}
+      aria-label={t.linksInState(formatNumber(count), t.linkStates[state], jobTitle(job))}
     >
       {formatNumber(count)}
     </Link>

@@ -1,5 +1,6 @@
 import { useQueries } from '@tanstack/react-query';
-import { linkCountsOf, LISTED_JOBS, useLinkJobs } from '../api/link-jobs';
+import { Link } from 'react-router';
+import { jobTitle, linkCountsOf, LISTED_JOBS, useLinkJobs } from '../api/link-jobs';
 import type { LinkJob, LinkStates } from '../api/types';
 import { formatMoment, formatNumber, formatShare } from '../format';
 import { addMoney, formatSums, type Money } from '../money';
@@ -88,8 +89,8 @@ export function LinkJobResults() {
                 sortBy: ({ job }) => job?.name ?? null,
                 cell: ({ job }) =>
                   job ? (
-                    <RowName name={job.name ?? t.unnamed}>
-                      <a href={`#job-${job.id}`}>{job.name ?? t.unnamed}</a>
+                    <RowName name={jobTitle(job)}>
+                      <Link to={`/gift-cards/jobs/${job.id}`}>{jobTitle(job)}</Link>
                     </RowName>
                   ) : (
                     t.allJobs

@@ -1,8 +1,8 @@
 import { Link, useParams } from 'react-router';
 import { ApiError } from '../api/http';
-import { useLinkJob, useLinksOfJob } from '../api/link-jobs';
+import { jobDetails, jobTitle, useLinkJob, useLinksOfJob } from '../api/link-jobs';
 import type { LinkOfJob } from '../api/types';
-import { formatMoment, formatMoney } from '../format';
+import { formatMoment } from '../format';
 import { SelectField } from '../parts/fields';
 import { Empty, Loaded } from '../parts/loaded';
 import { Pages } from '../parts/pages';
@@ -30,11 +30,8 @@ export default function LinkJobScreen() {
   if (job.error instanceof ApiError && job.error.status === 404) return <NotFound />;
   return (
     <Screen
-      title={job.data?.name ?? t.jobOf}
-      intro={
-        job.data &&
-        t.job(formatMoment(job.data.created_at), formatMoney(job.data.denomination, job.data.currency))
-      }
+      title={job.data ? jobTitle(job.data) : t.jobOf}
+      intro={job.data?.name && jobDetails(job.data)}
       back={{ to: `/gift-cards#job-${jobId}`, label: texts.nav.giftCards }}
     >
       <Loaded query={job} lines={8}>

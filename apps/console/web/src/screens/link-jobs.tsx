@@ -1,11 +1,12 @@
 import { useIsFetching, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
+import { Link } from 'react-router';
 import { useCampaignNames } from '../api/campaigns';
 import { sendRequest, download } from '../api/http';
-import { JOBS_KEY, useLinkJobs } from '../api/link-jobs';
+import { jobDetails, jobTitle, JOBS_KEY, useLinkJobs } from '../api/link-jobs';
 import { refreshGiftCards } from '../api/stock';
 import type { LinkJob } from '../api/types';
-import { formatMoment, formatMoney, formatNumber } from '../format';
+import { formatMoney, formatNumber } from '../format';
 import { Icon } from '../parts/icon';
 import { Loaded } from '../parts/loaded';
 import { useNotices } from '../parts/notices';
@@ -28,11 +29,6 @@ const BADGES: Record<LinkJob['state'], string> = {
   failed: 'bad',
 };
 
-const titleOf = ({ name, created_at, denomination, currency }: LinkJob) => {
-  const job = t.job(formatMoment(created_at), formatMoney(denomination, currency));
-  return name ? t.named(name, job) : job;
-};
-
 /** Lists the jobs of the account, whichever window started them. */
 export function LinkJobs() {
   const client = useQueryClient();
@@ -53,6 +49,7 @@ export function LinkJobs() {
 
   return (
     <Card
+      id="link-jobs"
       title={t.jobs}
       note={t.jobsNote}
       actions={waiting > 0 && <span className="badge warn">{t.waitingJobs(waiting)}</span>}
@@ -64,7 +61,7 @@ export function LinkJobs() {
               <li key={job.id} id={`job-${job.id}`} className="progress" data-job={job.state}>
                 <div className="card-head">
                   <span>
-                    <strong>{titleOf(job)}</strong>{' '}
+                    <Link to={`/gift-cards/jobs/${job.id}`}>{jobTitle(job)}</Link>{' '}
                     <span className={`badge ${BADGES[job.state]}`}>{t.states[job.state]}</span>
                   </span>
                   <span className="actions">
@@ -108,6 +105,7 @@ export function LinkJobs() {
                     )}
                   </span>
                 </div>
+                {job.name !== null && <span className="hint">{jobDetails(job)}</span>}
                 <progress
                   max={job.total}
                   value={job.made}

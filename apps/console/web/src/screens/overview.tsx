@@ -79,8 +79,6 @@ async function loadFigure(name: FigureName, now: Range, before: Range): Promise<
   return figure;
 }
 
-const FUNNEL = ['journeys', 'clickers', 'converters', 'events_without_journey'];
-
 /** What a new account does first. */
 const FIRST_STEPS: Record<keyof typeof t.firstSteps, string> = {
   perks: '/perks',
@@ -97,7 +95,7 @@ export default function Overview() {
   const shown = FIGURES.find((name) => name === valueOf('show')) ?? 'clicks';
   const funnel = useQuery({
     queryKey: ['overview-funnel', now],
-    queryFn: () => loadFunnel(FUNNEL, [now, before]),
+    queryFn: () => loadFunnel([now, before]),
     ...live,
   });
   const figures = useQuery({

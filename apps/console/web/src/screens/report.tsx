@@ -70,11 +70,7 @@ function Frozen({ report }: { report: FrozenReport }) {
   const counted = new Map(by_day.map((row) => [row.day, row]));
   const ofDays = (...names: DayFigure[]) =>
     days.map((day) => names.reduce((sum, name) => sum + (counted.get(day)?.[name] ?? 0), 0));
-  const [journeys, clickers, converters] = [
-    funnel.journeys ?? 0,
-    funnel.clickers ?? 0,
-    funnel.converters ?? 0,
-  ];
+  const journeys = funnel.journeys ?? 0;
   return (
     <>
       <header className="screen-head">
@@ -94,7 +90,7 @@ function Frozen({ report }: { report: FrozenReport }) {
       </header>
       {report.comment && <p className="comment">{report.comment}</p>}
       <p className="headline">
-        {journeys > 0 ? <Outcome {...{ journeys, clickers, converters }} /> : c.nothing}
+        {journeys > 0 ? <Outcome countOf={(step) => funnel[step] ?? 0} /> : c.nothing}
       </p>
       {report.steps && <FrozenVerdict steps={report.steps} />}
       <p className="hint">{texts.overview.verdict.journey}</p>

@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { Link } from 'react-router';
 import { useCampaignNames, useCampaigns } from '../api/campaigns';
 import { perkway, responseOf } from '../api/perkway';
 import { poolName, usePoolNames, usePools } from '../api/pools';
@@ -80,7 +81,7 @@ export default function RewardLinks() {
 
   return (
     <Screen title={texts.nav.rewardLinks} intro={t.intro} actions={!isFirst && make.buttons}>
-      <Card>
+      <Card actions={<Link to="/gift-cards#link-jobs">{t.ofJobs}</Link>}>
         <div className="stack">
           <div className="form filters" role="search">
             <TextField

@@ -399,7 +399,7 @@ describe('customer journey', () => {
         expect(statuses).toEqual([401, 401, 401, 429, 429]);
         // Beyond the limit, no more keys are looked up than without an Origin.
         const lookUps = async (from: number, headers: Record<string, string>) => {
-          const before = world.accounts.keysAsked();
+          const before = world.accounts.keysRequested();
           const failedAttempts = Array.from({ length: 40 }, (_, at) =>
             world.send(`/teasers/${campaign}`, {
               to: replica,
@@ -408,7 +408,7 @@ describe('customer journey', () => {
             }),
           );
           await Promise.all(failedAttempts);
-          return world.accounts.keysAsked() - before;
+          return world.accounts.keysRequested() - before;
         };
         const plain = await lookUps(100, {});
         expect(await lookUps(200, { origin: SITE })).toBeLessThanOrEqual(plain * 1.5 + 8);

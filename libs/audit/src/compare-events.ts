@@ -62,7 +62,7 @@ export async function compareEvents(sources: EventSources): Promise<EventsReport
   for (const [schema, late] of outboxes.late)
     found.count(`events in an outbox for longer than ${graceS} s`, late, schema);
 
-  const told = new Map<string, { account: string; states: Set<LinkState> }>();
+  const streamedLinks = new Map<string, { account: string; states: Set<LinkState> }>();
   let streamed: number | undefined;
   let young = 0;
   if (broker) {
@@ -71,8 +71,8 @@ export async function compareEvents(sources: EventSources): Promise<EventsReport
     for await (const { event, takenAt } of trackedEvents(broker)) {
       if (isOfLink(event)) {
         const link = linkOf(event);
-        const known = told.get(link) ?? { account: event.account, states: new Set() };
-        told.set(link, { ...known, states: known.states.add(event.state as LinkState) });
+        const known = streamedLinks.get(link) ?? { account: event.account, states: new Set() };
+        streamedLinks.set(link, { ...known, states: known.states.add(event.state as LinkState) });
       }
       if (whyNot !== undefined) continue;
       if (takenAt >= settledBefore) young += 1;
@@ -85,7 +85,7 @@ export async function compareEvents(sources: EventSources): Promise<EventsReport
   const links = await inSnapshots([analytics, giftCards], async () => {
     const histories = merged([
       whyNot === undefined ? countedLinks(analytics) : none(),
-      sorted([...told].map(([link, { account, states }]) => ({ link, account, states }))),
+      sorted([...streamedLinks].map(([link, { account, states }]) => ({ link, account, states }))),
     ]);
     let count = 0;
     // The first query of a transaction takes its snapshot, so the events must be read before the rows.

@@ -32,7 +32,7 @@ const SIZE = (END - FIRST) / PARTS;
 const START = FIRST + SIZE * (Number(process.env.JEST_WORKER_ID ?? 0) % PARTS);
 
 /** Ports that this process has handed out. Their servers may not listen yet. */
-const given = new Set<number>();
+const handedOut = new Set<number>();
 
 /** Returns a port that is free on 127.0.0.1 and that this process has not handed out before. */
 export const freePort = (): Promise<number> => freePorts(1);
@@ -42,10 +42,10 @@ export async function freePorts(count: number): Promise<number> {
   for (;;) {
     const first = START + randomInt(SIZE - count);
     const ports = Array.from({ length: count }, (_, index) => first + index);
-    if (ports.some((port) => given.has(port))) continue;
+    if (ports.some((port) => handedOut.has(port))) continue;
     // Reserve them before the check, so that no concurrent call gets them.
-    for (const port of ports) given.add(port);
+    for (const port of ports) handedOut.add(port);
     if ((await Promise.all(ports.map(isPortFree))).every(Boolean)) return first;
-    for (const port of ports) given.delete(port);
+    for (const port of ports) handedOut.delete(port);
   }
 }

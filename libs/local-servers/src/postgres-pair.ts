@@ -29,8 +29,8 @@ interface Member {
 /** A primary and a synchronous standby behind one address, as CloudNativePG runs them. */
 export class PostgresPair {
   private constructor(
-    private leading: Member,
-    private following: Member,
+    private primaryMember: Member,
+    private standbyMember: Member,
     private readonly front: PrimaryProxy,
   ) {}
 
@@ -65,15 +65,15 @@ export class PostgresPair {
 
   /** The superuser's URL through the proxy. */
   get url(): string {
-    return this.front.through(this.leading.server.url);
+    return this.front.through(this.primaryMember.server.url);
   }
 
   get primary(): LocalServer {
-    return this.leading.server;
+    return this.primaryMember.server;
   }
 
   get standby(): LocalServer {
-    return this.following.server;
+    return this.standbyMember.server;
   }
 
   /** Stops replication, so that commits are on the primary alone and do not wait for the standby. */
@@ -86,16 +86,16 @@ export class PostgresPair {
   async failOver(): Promise<void> {
     this.front.fence();
     await promoteStandby(this.standby.url);
-    [this.leading, this.following] = [this.following, this.leading];
+    [this.primaryMember, this.standbyMember] = [this.standbyMember, this.primaryMember];
   }
 
   /** Makes the old primary the synchronous standby, from a new copy. Commits that only it had are lost. */
   async rejoin(): Promise<void> {
-    const { name, options, server } = this.following;
+    const { name, options, server } = this.standbyMember;
     await server.kill();
     await rm(options.dataDir, { recursive: true, force: true });
-    const primary = { url: this.primary.url, dataDir: this.leading.options.dataDir };
-    this.following.server = await startStandby({ ...options, name, primary });
+    const primary = { url: this.primary.url, dataDir: this.primaryMember.options.dataDir };
+    this.standbyMember.server = await startStandby({ ...options, name, primary });
     await setSynchronousStandbys(primary.url, [name]);
   }
 

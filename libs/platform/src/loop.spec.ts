@@ -107,8 +107,8 @@ describe('Loop', () => {
 
   it('starts no run before it is ready, and none if it stops first', async () => {
     let becomeReady!: () => void;
-    const isReady = new Promise<void>((resolve) => (becomeReady = resolve));
-    loop = new Loop({ task: 'sweep', everyMs: 1, run }, logger, isReady);
+    const whenReady = new Promise<void>((resolve) => (becomeReady = resolve));
+    loop = new Loop({ task: 'sweep', everyMs: 1, run }, logger, whenReady);
     loop.start();
     await settled();
     expect(runs).toHaveLength(0);

@@ -33,11 +33,11 @@ export class Loop {
   private stopped = false;
   private hasFailed = false;
 
-  /** @param isReady the first run waits for it */
+  /** @param whenReady the first run waits for it */
   constructor(
     private readonly options: LoopOptions,
     private readonly logger: Logger,
-    private readonly isReady?: Promise<void>,
+    private readonly whenReady?: Promise<void>,
   ) {}
 
   /** True once the app stops. Long runs check it, to end early. */
@@ -46,7 +46,7 @@ export class Loop {
   }
 
   start(): void {
-    void Promise.resolve(this.isReady).then(() => (this.running = this.repeat()));
+    void Promise.resolve(this.whenReady).then(() => (this.running = this.repeat()));
   }
 
   /**

@@ -2,7 +2,7 @@ export * from './account-setup.js';
 export * from './load.js';
 export * from './local-stack.js';
 export * from './random.js';
-export * from './read-resource.js';
+export * from './read-stored.js';
 export * from './reconciliation.js';
 export * from './revocation.js';
 export * from './send-request.js';

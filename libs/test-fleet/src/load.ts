@@ -88,14 +88,14 @@ export class Load {
     sessions: [],
   };
   /** Responses that no fault excuses, with their counts. */
-  readonly wrong = new Map<string, number>();
+  readonly wrongResponses = new Map<string, number>();
   phase = 0;
   private readonly began = performance.now();
   private readonly timers: NodeJS.Timeout[] = [];
   private readonly busy = new Map<Operation, number>();
   private readonly work = new Set<Promise<void>>();
-  private readonly fresh: string[] = [];
-  private readonly lastResponse = new Map<Operation, number>();
+  private readonly unusedLinkIds: string[] = [];
+  private readonly lastAcknowledgedSentAt = new Map<Operation, number>();
   private readonly lastRefusal = new Map<Operation, string>();
   private isRunning = false;
   private isSigningIn = false;
@@ -116,7 +116,7 @@ export class Load {
     const failed = this.attempts.filter(
       ({ acknowledgedAt, refusals }) => acknowledgedAt === undefined || refusals > 0,
     );
-    return [...this.wrong.keys(), ...failed.map((attempt) => JSON.stringify(attempt))];
+    return [...this.wrongResponses.keys(), ...failed.map((attempt) => JSON.stringify(attempt))];
   }
 
   /** Milliseconds since the run began. */
@@ -142,7 +142,7 @@ export class Load {
       if ([clickUrls, outreachUrls, sessions].every(({ length }) => length > 0) && this.analyticsToken) break;
       await sleep(200);
     }
-    this.wrong.clear();
+    this.wrongResponses.clear();
   }
 
   start(): void {
@@ -164,10 +164,10 @@ export class Load {
    * Waits until each operation has acknowledged a request sent after this call.
    * @returns those that have not, with the reason of the last refusal
    */
-  async untilResolved(withinMs: number): Promise<string[]> {
+  async untilAcknowledged(withinMs: number): Promise<string[]> {
     const since = this.now;
     const silent = () =>
-      this.operations.filter((operation) => (this.lastResponse.get(operation) ?? 0) < since);
+      this.operations.filter((operation) => (this.lastAcknowledgedSentAt.get(operation) ?? 0) < since);
     const deadline = Date.now() + withinMs;
     while (silent().length > 0 && Date.now() < deadline) await sleep(100);
     return silent().map(
@@ -195,7 +195,7 @@ export class Load {
       refusals: 0,
     };
     if (operation === 'reveal' || operation === 'cancel') {
-      attempt.linkId = this.fresh.shift();
+      attempt.linkId = this.unusedLinkIds.shift();
       if (!attempt.linkId) return;
     }
     this.attempts.push(attempt);
@@ -205,7 +205,7 @@ export class Load {
       try {
         await this[operation](attempt);
         attempt.acknowledgedAt = this.now;
-        this.lastResponse.set(operation, began);
+        this.lastAcknowledgedSentAt.set(operation, began);
         return;
       } catch (error) {
         if (error instanceof Refused) {
@@ -213,7 +213,7 @@ export class Load {
           this.lastRefusal.set(operation, error.message);
         } else {
           const what = `${operation}: ${(error as Error).message}`;
-          this.wrong.set(what, (this.wrong.get(what) ?? 0) + 1);
+          this.wrongResponses.set(what, (this.wrongResponses.get(what) ?? 0) + 1);
         }
       }
       // Retry operations that a client would retry, for a shorter time after `stop`.
@@ -314,7 +314,7 @@ export class Load {
     const link = JSON.parse(text) as { id: string; token: string };
     attempt.linkId = link.id;
     this.promised.tokens.set(link.id, link.token);
-    this.fresh.push(link.id);
+    this.unusedLinkIds.push(link.id);
   }
 
   private async reveal({ linkId }: Attempt): Promise<void> {

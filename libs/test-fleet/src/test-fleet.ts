@@ -29,14 +29,14 @@ import { callAdmin, type Admin } from './send-request.js';
 export const ROOT = join(import.meta.dirname, '../../..');
 const DATABASE = 'fleet';
 const READY_WITHIN_MS = 300_000;
-const STOP = [
+const STOP_STEPS = [
   { signal: 'SIGTERM', graceMs: 30_000 },
   { signal: 'SIGKILL', graceMs: 5_000 },
 ] as const;
 /** Time for in-flight connections after a replica is removed from its load balancer. */
 const DRAIN_MS = 300;
-const MEMORY = '/dev/shm';
-const ROOM_BYTES = 4 * 1024 ** 3;
+const RAM_DISK = '/dev/shm';
+const MIN_FREE_BYTES = 4 * 1024 ** 3;
 /** Enough for 16 replicas with their outboxes, plus one more replica of each app. */
 const CONNECTIONS = '400';
 
@@ -62,8 +62,8 @@ export interface TestFleetOptions {
 
 /** Returns a RAM disk if it has enough space, else the temporary folder. Durability after a power cut is not tested. */
 async function chooseFolder(): Promise<string> {
-  const { bavail, bsize } = await statfs(MEMORY).catch(() => ({ bavail: 0, bsize: 0 }));
-  return bavail * bsize > ROOM_BYTES ? MEMORY : tmpdir();
+  const { bavail, bsize } = await statfs(RAM_DISK).catch(() => ({ bavail: 0, bsize: 0 }));
+  return bavail * bsize > MIN_FREE_BYTES ? RAM_DISK : tmpdir();
 }
 
 /** A process runs but is not ready in time, as on a busy machine. */
@@ -93,11 +93,11 @@ export class Replica {
 
   /** Checks that our process is alive too: another server could have taken its port. */
   async isReady(): Promise<boolean> {
-    const responses = await fetch(`${this.url}/readyz`, { signal: AbortSignal.timeout(5_000) }).then(
+    const responds = await fetch(`${this.url}/readyz`, { signal: AbortSignal.timeout(5_000) }).then(
       ({ ok }) => ok,
       () => false,
     );
-    return responses && this.process.running;
+    return responds && this.process.running;
   }
 }
 
@@ -111,7 +111,7 @@ export class TestFleet implements LoadTarget {
   readonly replicas = {} as Record<AppName, Replica[]>;
   postgres: PostgresPair;
   brokers: NatsCluster;
-  private readonly fronts = {} as Record<AppName, RoundRobin>;
+  private readonly loadBalancers = {} as Record<AppName, RoundRobin>;
 
   private constructor(
     readonly folder: string,
@@ -166,18 +166,18 @@ export class TestFleet implements LoadTarget {
     for (const old of [...this.replicas[app]]) {
       const fresh = await this.launchReplica(app, await freePort());
       await this.untilReady(fresh);
-      this.fronts[app].add(fresh.port);
-      this.fronts[app].remove(old.port);
+      this.loadBalancers[app].add(fresh.port);
+      this.loadBalancers[app].remove(old.port);
       this.replicas[app].splice(this.replicas[app].indexOf(old), 1, fresh);
       await sleep(DRAIN_MS);
-      await old.process.stop(STOP);
+      await old.process.stop(STOP_STEPS);
       const { code } = await old.process.exited;
       if (code !== 0) throw new Error(`a replaced ${app} exited with ${code}:\n${old.process.logTail()}`);
     }
   }
 
   /** Waits until every process of every app is ready. */
-  async untilWell(): Promise<void> {
+  async untilAllReady(): Promise<void> {
     await Promise.all(
       Object.values(this.replicas).flatMap((all) => all.map((each) => this.untilReady(each))),
     );
@@ -186,9 +186,9 @@ export class TestFleet implements LoadTarget {
   /** @param keep keeps the folder with the logs */
   async stop({ keep = false } = {}): Promise<void> {
     await Promise.all(
-      Object.values(this.replicas).flatMap((all) => all.map(({ process }) => process.stop(STOP))),
+      Object.values(this.replicas).flatMap((all) => all.map(({ process }) => process.stop(STOP_STEPS))),
     );
-    await Promise.all(Object.values(this.fronts).map((front) => front.close()));
+    await Promise.all(Object.values(this.loadBalancers).map((balancer) => balancer.close()));
     await this.brokers?.close();
     await this.postgres?.close();
     if (!keep) await rm(this.folder, { recursive: true, force: true });
@@ -223,8 +223,8 @@ export class TestFleet implements LoadTarget {
 
     // All addresses first, because each app needs those of the others.
     for (const app of APPS) {
-      this.fronts[app] = await RoundRobin.listen();
-      this.urls[app] = this.fronts[app].url;
+      this.loadBalancers[app] = await RoundRobin.listen();
+      this.urls[app] = this.loadBalancers[app].url;
     }
     progress('migrating and starting the apps');
     await Promise.all(
@@ -232,10 +232,10 @@ export class TestFleet implements LoadTarget {
         await this.migrate(app);
         const ports = await Promise.all(Array.from({ length: this.options.replicas }, () => freePort()));
         this.replicas[app] = await Promise.all(ports.map((port) => this.launchReplica(app, port)));
-        for (const port of ports) this.fronts[app].add(port);
+        for (const port of ports) this.loadBalancers[app].add(port);
       }),
     );
-    await this.untilWell();
+    await this.untilAllReady();
   }
 
   private bundleOf(app: AppName): string {

@@ -1,7 +1,7 @@
 import { audit, type Audit } from '@perkway/audit';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Load } from './load.js';
-import { readResource } from './read-resource.js';
+import { readStored } from './read-stored.js';
 import { reconcile, type Reconciliation } from './reconciliation.js';
 import { sendRequest } from './send-request.js';
 import type { TestFleet } from './test-fleet.js';
@@ -21,7 +21,7 @@ export async function reconcileAll(
   load: Load,
   withinMs = COUNTED_WITHIN_MS,
 ): Promise<Reconciliation> {
-  const look = async () => reconcile(load.attempts, await readResource(fleet.database.admin, load.run));
+  const look = async () => reconcile(load.attempts, await readStored(fleet.database.admin, load.run));
   const deadline = Date.now() + withinMs;
   while (lostIn(await look()) > 0 && Date.now() < deadline) await sleep(1_000);
   await sleep(LAST_COMPARISON_AFTER_MS);
@@ -38,7 +38,7 @@ function sample<T>(all: readonly T[]): T[] {
 export async function checkPromises(load: Load): Promise<string[]> {
   const broken: string[] = [];
   const { clickUrls, outreachUrls, tokens, cards, sessions } = load.promised;
-  const hold = async (what: string, work: () => Promise<unknown>) => {
+  const check = async (what: string, work: () => Promise<unknown>) => {
     for (let tries = 1; ; tries += 1)
       try {
         return void (await work());
@@ -48,7 +48,7 @@ export async function checkPromises(load: Load): Promise<string[]> {
       }
   };
   for (const url of sample([...clickUrls, ...outreachUrls]))
-    await hold('a URL', async () => {
+    await check('a URL', async () => {
       const { status } = await sendRequest(url);
       if (status !== 302) throw new Error(`status ${status}`);
     });
@@ -66,16 +66,16 @@ export async function checkPromises(load: Load): Promise<string[]> {
     // The reveal or cancellation was not acknowledged, so either state is correct.
     if (end === '') continue;
     const wanted = end === undefined ? 'RESERVED' : expected[end]!;
-    await hold(`the token of ${id}`, async () => {
+    await check(`the token of ${id}`, async () => {
       const state = await load.stateOf(id);
       if (state !== wanted) throw new Error(`is ${state}, not ${wanted}`);
     });
   }
   for (const [id, code] of sample([...cards]))
-    await hold(`the card of ${id}`, async () => {
+    await check(`the card of ${id}`, async () => {
       if ((await load.cardOf(id)) !== code) throw new Error('is a different one');
     });
-  for (const cookie of sample(sessions)) await hold('a session', () => load.useSession(cookie));
+  for (const cookie of sample(sessions)) await check('a session', () => load.useSession(cookie));
   return broken;
 }
 

@@ -497,7 +497,7 @@ describe('two replicas of every app', () => {
       const { acknowledged, lost, duplicated } = sums.get(0)!.get(operation)!;
       expect([operation, acknowledged > 0, lost, duplicated]).toEqual([operation, true, 0, 0]);
     }
-    expect([...load.wrong]).toEqual([]);
+    expect([...load.wrongResponses]).toEqual([]);
     expect(await checkPromises(load)).toEqual([]);
     const { passed, output } = await auditFleet(fleet);
     expect([passed, output]).toEqual([true, expect.any(String)]);

@@ -38,7 +38,7 @@ export interface FakeAccounts {
   add(...keys: TestKey[]): void;
   revoke(...keys: TestKey[]): void;
   /** The number of keys that apps asked it to resolve. */
-  keysAsked(): number;
+  keysRequested(): number;
   setAccount(id: string, account: Partial<FakeAccount>): void;
   removeAccount(id: string): void;
   close(): Promise<void>;
@@ -82,7 +82,7 @@ export async function fakeAccounts(natsUrl: string, ...known: TestKey[]): Promis
   ]);
   return {
     add,
-    keysAsked: () => requested,
+    keysRequested: () => requested,
     revoke: (...revoked) => revoked.forEach(({ key }) => keys.delete(hashApiKey(pepper, key))),
     setAccount,
     removeAccount: (id) => void accounts.delete(id),

@@ -12,7 +12,7 @@ export class CommittedEvents {
 
   constructor(
     private readonly keptMs = KEPT_MS,
-    private readonly most = MAX_EVENTS,
+    private readonly maxEvents = MAX_EVENTS,
   ) {}
 
   add(events: readonly string[], now = performance.now()): void {
@@ -35,7 +35,7 @@ export class CommittedEvents {
     let gone = 0;
     for (; gone < this.groups.length; gone += 1) {
       const { at, events } = this.groups[gone]!;
-      if (now - at <= this.keptMs && this.size <= this.most) break;
+      if (now - at <= this.keptMs && this.size <= this.maxEvents) break;
       this.size -= events.length;
     }
     if (gone > 0) this.groups.splice(0, gone);

@@ -57,7 +57,7 @@ const ADDRESSES_OF_ONE_NETWORK = 200;
 const CRAWLER = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)';
 /** Ingest stores what was tracked within this time, also under attack. */
 const STORED_WITHIN_MS = 20_000;
-const asWritten = async (
+const withClient = async (
   target: Target,
   work: (client: HostileClient) => Promise<unknown>,
 ): Promise<Outcome> => {
@@ -97,7 +97,7 @@ const dribble = (head: string, piece: string) => (socket: Socket) => {
 const unread = (path: string, headers: string) => (socket: Socket) =>
   socket.pause().write(`GET ${path} HTTP/1.1\r\nhost: x\r\n${headers}\r\n\r\n`);
 
-const EVENTS_AS_THEY_ARE = (offset: number) => ({
+const rawEvents = (offset: number) => ({
   dimensions: ['teaser_views.journey_id', 'teaser_views.occurred_at'],
   ungrouped: true,
   order: [],
@@ -112,7 +112,7 @@ const hostileQueries = (index: number): unknown => {
   return [
     // Too many rows, so it is rejected.
     Array.from({ length: 50 }, (_, offset) => ({ measures: ['teaser_views.count'], limit: 50_000, offset })),
-    EVENTS_AS_THEY_ARE(index),
+    rawEvents(index),
     {
       measures: ['teaser_views.count'],
       timeDimensions: [{ dimension: views, granularity: 'second' }],
@@ -161,7 +161,7 @@ export const ATTACKS: Attack[] = [
   {
     name: 'one key far past its limit',
     run: (target, ms) =>
-      asWritten(target, async (client) => {
+      withClient(target, async (client) => {
         await client.flood(ATTEMPTS_PER_SECOND, ms, async (index) => {
           const app = KEYED[index % KEYED.length]!;
           const response = await client.request({
@@ -176,7 +176,7 @@ export const ATTACKS: Attack[] = [
   {
     name: 'unknown keys from one address',
     run: (target, ms) =>
-      asWritten(target, async (client) => {
+      withClient(target, async (client) => {
         await client.flood(ATTEMPTS_PER_SECOND, ms, async (index) => {
           const app = KEYED[index % KEYED.length]!;
           const response = await client.request({
@@ -204,7 +204,7 @@ export const ATTACKS: Attack[] = [
   {
     name: 'unknown links',
     run: (target, ms) =>
-      asWritten(target, async (client) => {
+      withClient(target, async (client) => {
         await client.flood(ATTEMPTS_PER_SECOND, ms, async (index) => {
           const token = randomBytes(32).toString('base64url');
           if (index % 2 === 0) return client.request({ app: 'links', path: `/c/${token.repeat(3)}` });
@@ -228,14 +228,14 @@ export const ATTACKS: Attack[] = [
   {
     name: 'slow request headers (600 connections)',
     run: (target, ms) =>
-      asWritten(target, (client) =>
+      withClient(target, (client) =>
         client.hold(PUBLIC, 600, ms, dribble('GET / HTTP/1.1\r\nhost: x\r\n', 'x-more: x\r\n')),
       ),
   },
   {
     name: 'slow request bodies (600 connections)',
     run: (target, ms) =>
-      asWritten(target, (client) =>
+      withClient(target, (client) =>
         client.hold(
           PUBLIC,
           600,
@@ -250,7 +250,7 @@ export const ATTACKS: Attack[] = [
   {
     name: 'readers of the feed that wait (600 connections)',
     run: (target, ms) =>
-      asWritten(target, (client) =>
+      withClient(target, (client) =>
         client.hold(
           ['events'],
           600,
@@ -262,7 +262,7 @@ export const ATTACKS: Attack[] = [
   {
     name: 'unread responses: large collections (200)',
     run: (target, ms) =>
-      asWritten(target, (client) =>
+      withClient(target, (client) =>
         client.hold(
           ['perks'],
           200,
@@ -274,27 +274,24 @@ export const ATTACKS: Attack[] = [
   {
     name: 'unread responses: large analytics results (60)',
     run: (target, ms) =>
-      asWritten(target, async (client) => {
+      withClient(target, async (client) => {
         let offset = 0;
         await client.hold(['analytics-query'], 60, ms, (socket) =>
-          unread(
-            loadOf(EVENTS_AS_THEY_ARE((offset += 1))),
-            `authorization: ${target.analyticsToken}`,
-          )(socket),
+          unread(loadOf(rawEvents((offset += 1))), `authorization: ${target.analyticsToken}`)(socket),
         );
       }),
   },
   {
     name: '4,000 idle connections',
     run: (target, ms) =>
-      asWritten(target, (client) =>
+      withClient(target, (client) =>
         client.hold([...PUBLIC, 'analytics-query', 'console'], 4_000, ms, () => undefined),
       ),
   },
   {
     name: 'huge headers',
     run: (target, ms) =>
-      asWritten(target, async (client) => {
+      withClient(target, async (client) => {
         await client.flood(100, ms, async (index) => {
           const response = await client.request({
             ...keyedRequest(target, KEYED[index % KEYED.length]!),
@@ -308,7 +305,7 @@ export const ATTACKS: Attack[] = [
   {
     name: 'huge URLs',
     run: (target, ms) =>
-      asWritten(target, async (client) => {
+      withClient(target, async (client) => {
         await client.flood(100, ms, async (index) => {
           const app = PUBLIC[index % PUBLIC.length]!;
           const response = await client.request({
@@ -323,7 +320,7 @@ export const ATTACKS: Attack[] = [
   {
     name: 'hostile analytics queries (20 at once)',
     run: (target, ms) =>
-      asWritten(target, async (client) => {
+      withClient(target, async (client) => {
         const until = Date.now() + ms;
         let index = 0;
         await Promise.all(
@@ -344,7 +341,7 @@ export const ATTACKS: Attack[] = [
   {
     name: 'largest analytics queries (10 at once)',
     run: (target, ms) =>
-      asWritten(target, async (client) => {
+      withClient(target, async (client) => {
         const until = Date.now() + ms;
         let index = 0;
         await Promise.all(
@@ -368,7 +365,7 @@ export const ATTACKS: Attack[] = [
   {
     name: 'meta requests with made-up campaign names (4 at once)',
     run: (target, ms) =>
-      asWritten(target, async (client) => {
+      withClient(target, async (client) => {
         for (let call = 0; call < 5; call += 1) {
           const names = Array.from({ length: 220 }, (_, index) => `cmeta_made_up_${call}_${index}=x`);
           await client.request({ app: 'links', path: `${target.clickPath}?${names.join('&')}` });
@@ -389,7 +386,7 @@ export const ATTACKS: Attack[] = [
   {
     name: 'views reported with a public key',
     run: (target, ms) =>
-      asWritten(target, async (client) => {
+      withClient(target, async (client) => {
         const run = `flood-${randomBytes(4).toString('hex')}`;
         await client.flood(ATTEMPTS_PER_SECOND, ms, async () => {
           const response = await client.request({
@@ -415,7 +412,7 @@ export const ATTACKS: Attack[] = [
   {
     name: 'pixels from all addresses of one IPv6 network',
     run: (target, ms) =>
-      asWritten(target, async (client) => {
+      withClient(target, async (client) => {
         const run = `network-${randomBytes(4).toString('hex')}`;
         await client.flood(ATTEMPTS_PER_SECOND, ms, (index) =>
           client.request({

@@ -195,7 +195,7 @@ async function run({ rounds, ms, seed, only, json, judgesLatency }: ReturnType<t
         largest: '',
         breaches: [],
       };
-      load.wrong.clear();
+      load.wrongResponses.clear();
       const keep = (outcome: Outcome) => {
         for (const [what, times] of Object.entries(outcome.responses))
           row.responses[what] = (row.responses[what] ?? 0) + times;
@@ -226,7 +226,7 @@ async function run({ rounds, ms, seed, only, json, judgesLatency }: ReturnType<t
         keep(outcome);
       }
       row.comparisons = compare(pairs);
-      for (const [what, times] of load.wrong) row.breaches.push(`tenant B, ${times} times: ${what}`);
+      for (const [what, times] of load.wrongResponses) row.breaches.push(`tenant B, ${times} times: ${what}`);
       for (const { operation, refusals } of row.comparisons)
         if (refusals > 0)
           row.breaches.push(`tenant B, ${operation}: ${refusals} requests got 503 or no response`);

@@ -3,7 +3,7 @@ import { distributeOver, startCitus } from '@perkway/local-servers';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { rpcCaller, ms, timed, write } from './analytics/rpc-caller.js';
+import { analyticsClient, ms, timed, write } from './analytics/analytics-client.js';
 import { DASHBOARDS } from './analytics/dashboards.js';
 import { burst, endToEnd, Publisher, type Sent } from './analytics/ingest.js';
 import { rollupsAreFresh } from './analytics/rollups-are-fresh.js';
@@ -52,7 +52,7 @@ async function inTurn(
 
 /** Compares dashboard queries over HTTP, for the largest account. */
 async function queries(plain: Fleet, citus: Fleet): Promise<void> {
-  const [ofPlain, ofCitus] = [await rpcCaller(plain, ACCOUNT), await rpcCaller(citus, ACCOUNT)];
+  const [ofPlain, ofCitus] = [await analyticsClient(plain, ACCOUNT), await analyticsClient(citus, ACCOUNT)];
   for (const { name, query } of DASHBOARDS.filter(({ name }) =>
     QUERIES.some((each) => name.startsWith(each)),
   )) {

@@ -1,7 +1,7 @@
 import type { FeedEvent } from '@perkway/domain';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { judge, timed, write } from './analytics/rpc-caller.js';
+import { judge, timed, write } from './analytics/analytics-client.js';
 import { messagesOf, plain, Publisher } from './analytics/ingest.js';
 import { LoadGenerator } from './children.js';
 import { median } from './compare.js';

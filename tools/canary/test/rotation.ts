@@ -8,7 +8,7 @@ import pg from 'pg';
 import { send, type Stack } from './stack.js';
 
 /** Keyrings: the new key goes before the old one. With several replicas, this takes two steps (docs/deploy.md). */
-const IN_FRONT = [
+const KEYRINGS = [
   'linkSigningKeys',
   'outreachSigningKeys',
   'rewardTokenKeys',
@@ -19,7 +19,8 @@ const IN_FRONT = [
 ] as const;
 /** Replaced from one start to the next. */
 const REPLACED = ['pixelHashKey', 'natsSecret', 'superuserPassword'] as const;
-const OWN_WAY = ['analyticsTokenKeys', 'apiKeyPepper', 'adminKey'] as const;
+/** Each has its own steps. */
+const OTHERS = ['analyticsTokenKeys', 'apiKeyPepper', 'adminKey'] as const;
 /** Never rotated: it recognizes cards that are loaded twice. */
 const NEVER = ['cardHashKey'] as const;
 
@@ -115,7 +116,7 @@ export function testRotation(stack: () => Stack): void {
   const redirects = async (url: string) => expect((await call(url)).status).toBe(302);
 
   it('names every secret', () => {
-    expect([...IN_FRONT, ...REPLACED, ...OWN_WAY, ...NEVER].sort()).toEqual(
+    expect([...KEYRINGS, ...REPLACED, ...OTHERS, ...NEVER].sort()).toEqual(
       Object.keys(generateSecrets()).sort(),
     );
   });
@@ -136,7 +137,7 @@ export function testRotation(stack: () => Stack): void {
     const [jwk] = JSON.parse(fresh.analyticsTokenKeys) as object[];
     await restartWith((old) => ({
       ...Object.fromEntries(
-        IN_FRONT.map((name) => [name, `${fresh[name].replace(/^k1:/, 'k2:')},${old[name]}`]),
+        KEYRINGS.map((name) => [name, `${fresh[name].replace(/^k1:/, 'k2:')},${old[name]}`]),
       ),
       pixelHashKey: fresh.pixelHashKey,
       natsSecret: fresh.natsSecret,

@@ -89,7 +89,7 @@ async function run({ seed, profile, only }: ReturnType<typeof readOptions>): Pro
       } catch (error) {
         late.push(`${name}: ${(error as Error).message}`);
       }
-      const silent = await load.untilResolved(RESPONSE_LIMIT_MS);
+      const silent = await load.untilAcknowledged(RESPONSE_LIMIT_MS);
       if (silent.length > 0) late.push(`no response after ${name}: ${silent.join(', ')}`);
       phases.push({ name, from, to: load.now });
     };
@@ -98,7 +98,7 @@ async function run({ seed, profile, only }: ReturnType<typeof readOptions>): Pro
       for (const fault of shuffled(faults(profile), random).filter(({ name }) => name.includes(only)))
         await phase(fault.name, async () => {
           await fault.run(fleet, random);
-          await fleet.untilWell();
+          await fleet.untilAllReady();
           await sleep(PAUSE_MS);
         });
     progress('waiting for the last responses');
@@ -112,7 +112,7 @@ async function run({ seed, profile, only }: ReturnType<typeof readOptions>): Pro
 
     write(`\n${tables(phases, load.attempts, reconciliation)}\n`);
     problems.push(...reconciliation.examples, ...broken.slice(0, 20), ...undelivered.slice(0, 20));
-    for (const [what, times] of load.wrong) problems.push(`wrong response, ${times} times: ${what}`);
+    for (const [what, times] of load.wrongResponses) problems.push(`wrong response, ${times} times: ${what}`);
     if (!audited.passed) problems.push(`the audit failed:\n${audited.output}`);
     for (const problem of problems) write(`WRONG: ${problem}`);
     for (const problem of late) write(`TOO SLOW: ${problem}`);

@@ -61,11 +61,11 @@ export class Webhooks {
    */
   async check(): Promise<string[]> {
     const end = Date.now() + ALL_DELIVERED_WITHIN_MS;
-    let problems = await this.look();
+    let problems = await this.findProblems();
     let [delivered, lastAt] = [this.delivered, Date.now()];
     while (problems.length > 0 && Date.now() < Math.min(lastAt + NEXT_DELIVERY_WITHIN_MS, end)) {
       await sleep(2_000);
-      problems = await this.look();
+      problems = await this.findProblems();
       if (this.delivered > delivered) [delivered, lastAt] = [this.delivered, Date.now()];
     }
     return [...this.wrong, ...problems];
@@ -112,7 +112,7 @@ export class Webhooks {
     }
   }
 
-  private async look(): Promise<string[]> {
+  private async findProblems(): Promise<string[]> {
     const feed = await this.readFeed();
     const { since, differences } = await this.readDatabase();
     const problems = differences.map(({ id, place }) => `event ${id} is in ${place} only`);

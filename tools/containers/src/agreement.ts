@@ -54,7 +54,7 @@ function ofApp(workload: Workload, manifests: Manifest[], code: CodeFacts): stri
   const container = workload.pod.containers[0]!;
   const environment = environmentOf(manifests, container);
   const set = [...Object.keys(environment).map(settingOf), ...code.setElsewhere];
-  const anybodys = new Set([...code.variables.values()].flat().concat(code.setElsewhere, 'DOMAIN'));
+  const readBySomeApp = new Set([...code.variables.values()].flat().concat(code.setElsewhere, 'DOMAIN'));
   // Variables in the ConfigMap are for all apps.
   const own = (container.env ?? []).map(({ name }) => settingOf(name));
   return [
@@ -63,7 +63,7 @@ function ofApp(workload: Workload, manifests: Manifest[], code: CodeFacts): stri
       .filter((name) => !set.includes(name))
       .map((name) => `${name} is not set`),
     ...Object.keys(environment)
-      .filter((name) => !anybodys.has(settingOf(name)))
+      .filter((name) => !readBySomeApp.has(settingOf(name)))
       .map((name) => `no app reads ${name}`),
     ...own
       .filter((name) => !known.includes(name) && !code.setElsewhere.includes(name))

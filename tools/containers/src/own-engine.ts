@@ -38,7 +38,7 @@ export async function startOwnEngine(): Promise<OwnEngine> {
     rmSync(folder, { recursive: true, force: true });
   };
   const deadline = Date.now() + START_LIMIT_MS;
-  while (!existsSync(socket) || !(await responses(socket))) {
+  while (!existsSync(socket) || !(await responds(socket))) {
     if (daemon.exitCode === null && Date.now() < deadline) {
       await sleep(200);
       continue;
@@ -61,7 +61,7 @@ function launch(folder: string, socket: string, logFile: string): ChildProcess {
   return spawn('setpriv', args, { stdio: ['ignore', log, log], detached: true });
 }
 
-const responses = (socket: string): Promise<boolean> =>
+const responds = (socket: string): Promise<boolean> =>
   run('docker', ['--host', `unix://${socket}`, 'version']).then(
     () => true,
     () => false,

@@ -32,7 +32,7 @@ const camel = (name: string): string =>
     .replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
     .replace(/([A-Z])([A-Z]+)(?![a-z])/g, (_, first: string, rest: string) => first + rest.toLowerCase());
 /** Maps with user-defined keys. `camelKeys` leaves out quantities, because they are classes in the library. */
-const AS_THEY_ARE = ['parameters', 'labels', 'annotations', 'requests', 'limits'];
+const UNCHANGED_KEYS = ['parameters', 'labels', 'annotations', 'requests', 'limits'];
 const camelKeys = (value: unknown): unknown =>
   Array.isArray(value)
     ? value.map(camelKeys)
@@ -40,7 +40,7 @@ const camelKeys = (value: unknown): unknown =>
       ? Object.fromEntries(
           Object.entries(value)
             .filter(([key]) => !['requests', 'limits'].includes(key))
-            .map(([key, inner]) => [camel(key), AS_THEY_ARE.includes(key) ? inner : camelKeys(inner)]),
+            .map(([key, inner]) => [camel(key), UNCHANGED_KEYS.includes(key) ? inner : camelKeys(inner)]),
         )
       : value;
 

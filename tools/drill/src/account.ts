@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   auditFleet,
-  readResource,
+  readStored,
   ROOT,
   OPERATION_NAMES,
   type Load,
@@ -80,7 +80,7 @@ export const verdict = (holds: boolean, text: string): boolean => {
  * still in the stream, because apps publish pending events when the database becomes unavailable.
  */
 export async function auditNames(fleet: TestFleet, load: Load): Promise<boolean> {
-  const { links } = await readResource(fleet.database.admin, load.run);
+  const { links } = await readStored(fleet.database.admin, load.run);
   const rows = new Map([...links.values()].flat().map((link) => [link.id, link]));
   const missing = load.attempts.flatMap(({ operation, linkId, acknowledgedAt }) => {
     if (!linkId || acknowledgedAt === undefined) return [];

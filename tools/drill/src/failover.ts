@@ -3,7 +3,7 @@ import {
   auditFleet,
   checkPromises,
   Load,
-  readResource,
+  readStored,
   reconcile,
   reconcileAll,
   seededRandom,
@@ -35,7 +35,7 @@ async function failOver(
   await postgres.primary.kill();
   await postgres.failOver();
   write(`the standby took over after ${((Date.now() - diedAt.getTime()) / 1_000).toFixed(1)} s`);
-  const silent = await load.untilResolved(RESPONSE_LIMIT_MS);
+  const silent = await load.untilAcknowledged(RESPONSE_LIMIT_MS);
   write(`every operation worked again after ${((Date.now() - diedAt.getTime()) / 1_000).toFixed(1)} s`);
   if (silent.length > 0) throw new Error(`no response: ${silent.join(', ')}`);
   await postgres.rejoin();
@@ -60,7 +60,7 @@ async function synchronous(fleet: TestFleet, profile: Profile): Promise<boolean>
 /** With a standby that is behind, a replay restores missing events, and the audit names missing links. */
 async function cutOff(fleet: TestFleet, profile: Profile): Promise<boolean> {
   const { load, diedAt } = await failOver(fleet, profile, false);
-  const look = async () => reconcile(load.attempts, await readResource(fleet.database.admin, load.run));
+  const look = async () => reconcile(load.attempts, await readStored(fleet.database.admin, load.run));
   show('Postgres dies, and a standby that was cut off 1 s earlier takes over', await look());
   await replay(fleet, new Date(diedAt.getTime() - 60_000));
   show('The same, after a replay of the stream', await look());

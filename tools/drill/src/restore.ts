@@ -9,7 +9,7 @@ import {
   auditFleet,
   checkPromises,
   Load,
-  readResource,
+  readStored,
   reconcile,
   reconcileAll,
   seededRandom,
@@ -101,7 +101,7 @@ export async function drillRestore(profile: Profile): Promise<boolean> {
       progress: (text) => write(`  ${text}`),
     });
     try {
-      return await play(fleet, archive, profile);
+      return await runDrill(fleet, archive, profile);
     } finally {
       await fleet.stop();
     }
@@ -110,7 +110,7 @@ export async function drillRestore(profile: Profile): Promise<boolean> {
   }
 }
 
-async function play(fleet: TestFleet, archive: string, { cards, stretchMs }: Profile): Promise<boolean> {
+async function runDrill(fleet: TestFleet, archive: string, { cards, stretchMs }: Profile): Promise<boolean> {
   const load = new Load(fleet, seededRandom(1));
   await load.prepare(cards);
   load.start();
@@ -130,7 +130,7 @@ async function play(fleet: TestFleet, archive: string, { cards, stretchMs }: Pro
   let restored = await restore(fleet, backup, 'restored');
   try {
     await startAgain(fleet);
-    const silent = await load.untilResolved(RESPONSE_LIMIT_MS);
+    const silent = await load.untilAcknowledged(RESPONSE_LIMIT_MS);
     if (silent.length > 0) throw new Error(`no response: ${silent.join(', ')}`);
     await load.stop();
     await replay(fleet, new Date(backup.takenAt.getTime() - REPLAY_BEFORE_MS));
@@ -148,7 +148,7 @@ async function play(fleet: TestFleet, archive: string, { cards, stretchMs }: Pro
     await restored.kill();
     restored = await restore(fleet, backup, 'earlier', moment);
     await startAgain(fleet);
-    const look = async () => reconcile(load.attempts, await readResource(fleet.database.admin, load.run));
+    const look = async () => reconcile(load.attempts, await readStored(fleet.database.admin, load.run));
     show(`Restored to a point ${stretchMs / 1_000} s before the end`, await look());
     await replay(fleet, new Date(moment.getTime() - REPLAY_BEFORE_MS));
     const earlier = await look();

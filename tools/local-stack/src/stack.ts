@@ -139,7 +139,7 @@ export class Stack {
       },
     });
     this.continueOrThrow();
-    await this.tellHistory(natsUrlOf(BROKER_OPERATOR));
+    await this.publishHistory(natsUrlOf(BROKER_OPERATOR));
     this.continueOrThrow();
     return {
       hosts,
@@ -151,7 +151,7 @@ export class Stack {
   }
 
   /** Publishes the demo history. A failure does not stop the start. */
-  private async tellHistory(natsUrl: string): Promise<void> {
+  private async publishHistory(natsUrl: string): Promise<void> {
     try {
       const stateFile = this.folder.path('demo-history.json');
       const events = await publishDemoHistory({ natsUrl, stateFile });

@@ -194,11 +194,11 @@ export class LoadService {
   ): Promise<void> {
     const named = attributesIn(normalized.queries);
     for (let attempt = 1; ; attempt += 1) {
-      const supposedAttributes = await this.models.supposed(account, named, queryDeadline);
-      const model = this.models.with(named, supposedAttributes);
-      const supposed = attempt < ATTEMPTS ? await this.watermark(account, queryDeadline) : undefined;
+      const assumedAttributes = await this.models.cachedOrRead(account, named, queryDeadline);
+      const model = this.models.with(named, assumedAttributes);
+      const assumedWatermark = attempt < ATTEMPTS ? await this.watermark(account, queryDeadline) : undefined;
       const described = await compileAll(normalized.queries, model, account, {
-        watermark: supposed,
+        watermark: assumedWatermark,
         keptFrom: this.keptFrom(),
       });
       const response = new ResponseText(body, shapeOf(normalized, described, format));
@@ -219,14 +219,14 @@ export class LoadService {
           : []),
       ];
       const needsWatermark = described.some(({ compiled }) => compiled.readsRollup);
-      const isRight = () =>
-        (!needsWatermark || (!!supposed && !!seen && holds(supposed, seen))) &&
-        (attempt === ATTEMPTS || !seenAttributes || areSame(supposedAttributes, seenAttributes));
-      const statements = response.statements((write) => (row) => (isRight() ? write(row) : undefined));
+      const isStillValid = () =>
+        (!needsWatermark || (!!assumedWatermark && !!seen && holds(assumedWatermark, seen))) &&
+        (attempt === ATTEMPTS || !seenAttributes || areSame(assumedAttributes, seenAttributes));
+      const statements = response.statements((write) => (row) => (isStillValid() ? write(row) : undefined));
       await this.reader.read(account, [...freshnessChecks, ...statements], queryDeadline, flow);
       if (seen) this.watermarks.learn(account, seen);
       if (seenAttributes) this.models.learn(account, named, seenAttributes);
-      if (isRight()) return response.end();
+      if (isStillValid()) return response.end();
     }
   }
 
@@ -326,7 +326,7 @@ function shapeOf(
 }
 
 /** Returns how a grouped query reads raw rows (see `reads` of `Statement`). */
-const groupsOf = ({ countsDifferent }: CompiledQuery) => (countsDifferent ? 'distinct' : 'groups');
+const readModeOf = ({ countsDistinct }: CompiledQuery) => (countsDistinct ? 'distinct' : 'groups');
 
 /**
  * Returns whether these are two queries that each return one row of sums over raw rows, such as compared ranges. One
@@ -362,7 +362,7 @@ class ResponseText {
     return this.shape.described.map(({ query, compiled }, index) => ({
       text: compiled.text,
       params: compiled.params,
-      reads: compiled.readsRollup ? undefined : query.ungrouped ? 'list' : groupsOf(compiled),
+      reads: compiled.readsRollup ? undefined : query.ungrouped ? 'list' : readModeOf(compiled),
       onRow: guarded((row) => this.write(index, row)),
     }));
   }
@@ -371,7 +371,7 @@ class ResponseText {
     const { described } = this.shape;
     return {
       ...compileTogether(described.map(({ compiled }) => compiled)),
-      reads: groupsOf(described[0]!.compiled),
+      reads: readModeOf(described[0]!.compiled),
       onRow: guarded((row) => this.write(row[described[0]!.compiled.columns.length] as number, row)),
     };
   }

@@ -15,13 +15,13 @@ interface Body {
 
 /** Caches the body of `/v1/meta` for each account until its attribute names change. */
 export class MetaBodies {
-  private readonly made = new LRUCache<string, Body & { size: number }>({
+  private readonly built = new LRUCache<string, Body & { size: number }>({
     max: 1_000,
     maxSize: MAX_BYTES,
     sizeCalculation: ({ size }) => size,
   });
   /** Bodies being built; concurrent requests share them. */
-  private readonly making = new Map<string, Body>();
+  private readonly building = new Map<string, Body>();
 
   async get(
     account: string,
@@ -30,18 +30,18 @@ export class MetaBodies {
     makeModel: () => Model,
   ): Promise<Buffer> {
     const key = `${account} ${isExtended}`;
-    const known = [this.made.get(key), this.making.get(key)].find(
+    const known = [this.built.get(key), this.building.get(key)].find(
       (body) => body && areSame(body.names, names),
     );
     if (known) return known.bytes;
     const body: Body = { names, bytes: write(makeModel(), isExtended) };
-    this.making.set(key, body);
+    this.building.set(key, body);
     try {
       const bytes = await body.bytes;
-      this.made.set(key, { ...body, size: bytes.length });
+      this.built.set(key, { ...body, size: bytes.length });
       return bytes;
     } finally {
-      if (this.making.get(key) === body) this.making.delete(key);
+      if (this.building.get(key) === body) this.building.delete(key);
     }
   }
 }

@@ -9,7 +9,7 @@ import { StreamEraser } from './stream-eraser.js';
 
 /** Time after which the RPC responds, whether or not the erasure is done. */
 const TIMEOUT_MS = 500;
-const REMEMBERED = 10_000;
+const MAX_REMEMBERED = 10_000;
 
 const keyOf = ({ id, round }: Erasure): string => `${id}/${round}`;
 
@@ -21,7 +21,7 @@ const keyOf = ({ id, round }: Erasure): string => `${id}/${round}`;
 @Injectable()
 export class ErasuresService {
   private readonly waiting = new Map<string, Erasure>();
-  private readonly done = new LRUCache<string, true>({ max: REMEMBERED });
+  private readonly done = new LRUCache<string, true>({ max: MAX_REMEMBERED });
   private working: Promise<void> | undefined;
 
   constructor(

@@ -86,7 +86,7 @@ const COLUMNS: [name: string, type: string, read: (event: StoredEvent) => Value]
  */
 const CONTROL = /\\[^"\\]/;
 const ESCAPE = /\\(?:u[0-9a-f]{4}|.)/g;
-const written = (escape: string): string =>
+const rawOf = (escape: string): string =>
   escape === '\\"' || escape === '\\\\' ? escape : (JSON.parse(`"${escape}"`) as string);
 
 /**
@@ -94,7 +94,7 @@ const written = (escape: string): string =>
  * numbers and quoted strings are the same in all three, and JSON.stringify is the fastest writer. Only control
  * characters differ: JSON escapes them, the other two contain them as they are.
  */
-const asPostgresReads = (json: string): string => (CONTROL.test(json) ? json.replace(ESCAPE, written) : json);
+const asPostgresReads = (json: string): string => (CONTROL.test(json) ? json.replace(ESCAPE, rawOf) : json);
 
 /** Leaves out the columns that none of the events has. */
 const columnsOf = (events: StoredEvent[]) =>

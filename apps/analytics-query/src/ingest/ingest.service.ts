@@ -84,7 +84,7 @@ export class IngestService implements OnModuleInit, BeforeApplicationShutdown {
     @Inject(LOGGER) private readonly logger: Logger,
     loops: Loops,
   ) {
-    loops.add({ task: 'read the lag', everyMs: LAG_INTERVAL_MS, run: () => this.observeLag() });
+    loops.add({ task: 'check the stream', everyMs: LAG_INTERVAL_MS, run: () => this.checkStream() });
   }
 
   onModuleInit() {
@@ -290,7 +290,7 @@ export class IngestService implements OnModuleInit, BeforeApplicationShutdown {
     for (const { message } of [...this.waiting, ...this.storingNow]) message.working();
   }
 
-  private async observeLag() {
+  private async checkStream() {
     if (!this.nats.current) return;
     const manager = await this.nats.manager();
     const lags = await Promise.all(this.streams.map((stream) => lagOf(manager, stream)));

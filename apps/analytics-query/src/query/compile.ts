@@ -20,7 +20,7 @@ export interface CompiledQuery {
   /** Whether a rollup could serve it, for closed hours. */
   canUseRollup: boolean;
   /** Whether it makes a group for each distinct value that it counts, such as a journey. */
-  countsDifferent: boolean;
+  countsDistinct: boolean;
   /** Whether it reads rollups, so that it is valid only while the watermark it was compiled with holds. */
   readsRollup: boolean;
 }
@@ -81,7 +81,7 @@ export function compile(
     params,
     canUseRollup,
     readsRollup,
-    countsDifferent,
+    countsDistinct,
   } = writeStatement(resolved, options);
   const groups = columns.flatMap(({ kind }, index) => (kind === 'measure' ? [] : [index + 1]));
   const order = orderOf(query, columns);
@@ -105,7 +105,7 @@ export function compile(
     order: order.map(({ id, desc }) => ({ id, desc })),
     canUseRollup,
     readsRollup,
-    countsDifferent,
+    countsDistinct,
     ...(isTrue(query.total)
       ? { total: { text: `select count(*) from (\n${statement}\n) rows`, params } }
       : {}),

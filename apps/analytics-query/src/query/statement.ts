@@ -14,7 +14,7 @@ export interface Statement {
   canUseRollup: boolean;
   readsRollup: boolean;
   /** Whether it makes a group per distinct value, so that there are nearly as many groups as rows. */
-  countsDifferent: boolean;
+  countsDistinct: boolean;
 }
 
 /** Writes the statement without order and limit. */
@@ -24,7 +24,7 @@ export function writeStatement(resolved: ResolvedQuery, options: CompileOptions)
   return {
     ...statement,
     canUseRollup: plan?.rollup !== undefined,
-    countsDifferent: plan?.distinct !== undefined,
+    countsDistinct: plan?.distinct !== undefined,
   };
 }
 
@@ -67,7 +67,7 @@ const clause = (word: string, conditions: string[]): string[] =>
 function writePlain(
   resolved: ResolvedQuery,
   { keptFrom }: CompileOptions,
-): Omit<Statement, 'canUseRollup' | 'countsDifferent'> {
+): Omit<Statement, 'canUseRollup' | 'countsDistinct'> {
   const { query, account, cube, columns, resolve } = resolved;
   const joins = joinsIn(resolved);
   const ungrouped = query.ungrouped === true;
@@ -240,7 +240,7 @@ function writeSplit(
   resolved: ResolvedQuery,
   plan: SplitPlan,
   options: CompileOptions,
-): Omit<Statement, 'canUseRollup' | 'countsDifferent'> {
+): Omit<Statement, 'canUseRollup' | 'countsDistinct'> {
   const { query, cube, columns, resolve, account } = resolved;
   const { names, onNames, keys, measures, rollup } = plan;
   const segments =

@@ -16,23 +16,23 @@ describe('the attribute cache', () => {
 
   it('serves what dashboards ask for repeatedly', async () => {
     const { models, requested } = aModel();
-    for (let time = 0; time < 3; time += 1) await models.supposed('acme', names(50), queryDeadline);
+    for (let time = 0; time < 3; time += 1) await models.cachedOrRead('acme', names(50), queryDeadline);
     expect(requested()).toBe(1);
   });
 
   it('does not keep queries with thousands of names, of which an attacker can make any number', async () => {
     const { models, requested } = aModel();
-    for (let time = 0; time < 3; time += 1) await models.supposed('acme', names(10_000), queryDeadline);
+    for (let time = 0; time < 3; time += 1) await models.cachedOrRead('acme', names(10_000), queryDeadline);
     expect(requested()).toBe(3);
   });
 
   it('keeps a limited number of characters, however many queries there are', async () => {
     const { models, requested } = aModel();
     for (let query = 0; query < 200; query += 1)
-      await models.supposed('acme', names(2_000, `${query}`), queryDeadline);
-    await models.supposed('acme', names(2_000, '199'), queryDeadline);
+      await models.cachedOrRead('acme', names(2_000, `${query}`), queryDeadline);
+    await models.cachedOrRead('acme', names(2_000, '199'), queryDeadline);
     expect(requested()).toBe(200);
-    await models.supposed('acme', names(2_000, '0'), queryDeadline);
+    await models.cachedOrRead('acme', names(2_000, '0'), queryDeadline);
     expect(requested()).toBe(201);
   });
 

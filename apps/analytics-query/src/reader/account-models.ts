@@ -107,7 +107,7 @@ export class AccountModels {
   }
 
   /** Returns the cached attributes, which may be stale, or else reads them. Only complete ones are cached (`learn`). */
-  async supposed(account: string, named: string[], queryDeadline: QueryDeadline): Promise<Attributes> {
+  async cachedOrRead(account: string, named: string[], queryDeadline: QueryDeadline): Promise<Attributes> {
     return this.attributes.get(keyOf(account, named)) ?? this.read(account, named, queryDeadline);
   }
 

@@ -32,7 +32,7 @@ export class CpuShare {
    * @throws ApiError 429 if too much work of the account waits, or if `signal` aborts before the work starts
    */
   async run<T>(account: string, signal: AbortSignal, work: () => T | Promise<T>): Promise<T> {
-    await this.turn(account, signal);
+    await this.waitForStart(account, signal);
     const from = this.cpuMs();
     try {
       return await work();
@@ -43,7 +43,7 @@ export class CpuShare {
     }
   }
 
-  private async turn(account: string, signal: AbortSignal): Promise<void> {
+  private async waitForStart(account: string, signal: AbortSignal): Promise<void> {
     const queue = this.queues.get(account);
     if (signal.aborted || (queue?.length ?? 0) >= MAX_WAITING) throw tooManyQueries();
     if (!queue) {

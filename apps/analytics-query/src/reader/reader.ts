@@ -208,7 +208,7 @@ export class Reader implements OnModuleInit, OnApplicationShutdown {
           .finally(() => clearTimeout(opening)),
         // A message of its own, because the statement timeout applies from the next message on.
         ...(this.isSwapped ? [client.query(WAIT_FOR_SWAP)] : []),
-        ...statements.map((statement) => runs(client, statement, cancel)),
+        ...statements.map((statement) => streamRows(client, statement, cancel)),
         client.query('commit'),
       ];
       socket.uncork();
@@ -242,7 +242,7 @@ export class Reader implements OnModuleInit, OnApplicationShutdown {
 }
 
 /** Runs a statement and passes its rows on without keeping them. Cancels it if `onRow` throws. */
-function runs(
+function streamRows(
   client: pg.ClientBase,
   { text, params, onRow }: Statement & { onRow: OnRow },
   stop: () => void,

@@ -9,11 +9,11 @@ import { ConsoleKeys } from './console-keys.js';
 import type { Session } from './session.js';
 
 const MAX_LIFETIME_MS = 12 * 60 * 60_000;
-const UNUSED = "interval '1 hour'";
+const MAX_IDLE = "interval '1 hour'";
 const SWEEP_MS = 60_000;
 /** A session id: 32 bytes as base64url, the first half random, the second half its MAC. */
 const ID = /^[\w-]{43}$/;
-const HALF = 16;
+const HALF_BYTES = 16;
 
 const hashOf = (id: string): string => createHash('sha256').update(id).digest('hex');
 
@@ -35,10 +35,10 @@ interface Row {
 
 const FIND = `
   select *, used_at > now() - interval '1 minute' as is_recently_used from sessions
-  where hash = $1 and expires_at > now() and used_at > now() - ${UNUSED}`;
+  where hash = $1 and expires_at > now() and used_at > now() - ${MAX_IDLE}`;
 const SWEEP = `
   delete from sessions where hash in (
-    select hash from sessions where expires_at <= now() or used_at <= now() - ${UNUSED}
+    select hash from sessions where expires_at <= now() or used_at <= now() - ${MAX_IDLE}
     limit 500 for update skip locked
   ) returning console_key_id, viewing_key_id`;
 
@@ -187,20 +187,20 @@ export class SessionsService {
   }
 
   private newId(): string {
-    const random = randomBytes(HALF);
+    const random = randomBytes(HALF_BYTES);
     return Buffer.concat([random, this.macOf(random, this.consoleKeys.keyringId)]).toString('base64url');
   }
 
   private isOurs(id: string): boolean {
     if (!ID.test(id)) return false;
     const bytes = Buffer.from(id, 'base64url');
-    const [random, mac] = [bytes.subarray(0, HALF), bytes.subarray(HALF)];
+    const [random, mac] = [bytes.subarray(0, HALF_BYTES), bytes.subarray(HALF_BYTES)];
     return this.env.SESSION_KEYS.keyIds.some((keyId) => timingSafeEqual(this.macOf(random, keyId), mac));
   }
 
   private macOf(random: Buffer, keyId: string): Buffer {
     const subkey = this.env.SESSION_KEYS.subkey('session-id', keyId)!;
-    return createHmac('sha256', subkey).update(random).digest().subarray(0, HALF);
+    return createHmac('sha256', subkey).update(random).digest().subarray(0, HALF_BYTES);
   }
 
   private async begin(holder: ConsoleKeyHolder): Promise<{ id: string; session: Session }> {

@@ -2,7 +2,7 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-const DELAYS = [
+const DELAYS_MS = [
   5 * SECOND,
   30 * SECOND,
   2 * MINUTE,
@@ -14,10 +14,10 @@ const DELAYS = [
   10 * HOUR,
 ];
 const JITTER = 0.2;
-const MAX_RETRY_AFTER = 24 * HOUR;
+const MAX_RETRY_AFTER_MS = 24 * HOUR;
 
 /** Maximum number of attempts of one delivery. */
-export const MAX_ATTEMPTS = DELAYS.length + 1;
+export const MAX_ATTEMPTS = DELAYS_MS.length + 1;
 
 /**
  * Returns the delay after a failed attempt in milliseconds, or undefined after the last attempt.
@@ -27,9 +27,9 @@ export const MAX_ATTEMPTS = DELAYS.length + 1;
  * @param random from 0 to below 1
  */
 export function retryDelay(attempts: number, retryAfter: number, random: number): number | undefined {
-  const delay = DELAYS[attempts - 1];
+  const delay = DELAYS_MS[attempts - 1];
   if (delay === undefined) return undefined;
-  return Math.max(Math.round(delay * (1 + JITTER * random)), Math.min(retryAfter, MAX_RETRY_AFTER));
+  return Math.max(Math.round(delay * (1 + JITTER * random)), Math.min(retryAfter, MAX_RETRY_AFTER_MS));
 }
 
 /** Returns the header `Retry-After`, which is seconds or an HTTP date, as milliseconds from now; 0 if it is invalid. */

@@ -2,7 +2,7 @@ import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
 
-const LOOK_MS = 250;
+const POLL_MS = 250;
 
 interface Waiter {
   account: string;
@@ -17,7 +17,7 @@ export class FeedWatch implements BeforeApplicationShutdown {
   /** Aborts when the app stops. Waiting readers then get an empty page. */
   readonly stopped = this.stopping.signal;
   private readonly waiters = new Set<Waiter>();
-  private isLooking = false;
+  private isPolling = false;
 
   constructor(private readonly dataSource: DataSource) {}
 
@@ -40,14 +40,14 @@ export class FeedWatch implements BeforeApplicationShutdown {
       this.waiters.add(waiter);
       signal.addEventListener('abort', waiter.wake, { once: true });
     });
-    if (!this.isLooking) void this.look();
+    if (!this.isPolling) void this.poll();
     await woken;
   }
 
-  private async look() {
-    this.isLooking = true;
+  private async poll() {
+    this.isPolling = true;
     while (this.waiters.size > 0) {
-      await sleep(LOOK_MS, undefined, { ref: false });
+      await sleep(POLL_MS, undefined, { ref: false });
       const accounts = [...new Set([...this.waiters].map(({ account }) => account))];
       const feeds = await this.dataSource
         .query<{ account_id: string; last_position: string }[]>(
@@ -62,6 +62,6 @@ export class FeedWatch implements BeforeApplicationShutdown {
       for (const waiter of [...this.waiters])
         if ((lengths.get(waiter.account) ?? 0) > waiter.position) waiter.wake();
     }
-    this.isLooking = false;
+    this.isPolling = false;
   }
 }

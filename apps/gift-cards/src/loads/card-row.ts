@@ -43,10 +43,10 @@ const DENOMINATION = /^\d{1,10}(\.\d{1,4})?$/;
  * Decoding replaces invalid UTF-8 with U+FFFD, which would turn one code into another. Invisible characters are
  * rejected too: no shop prints them on a card.
  */
-const UNSEEN = /[\p{Cc}\p{Cf}\uFFFD]/u;
+const INVISIBLE = /[\p{Cc}\p{Cf}\uFFFD]/u;
 
 const isText = (value: unknown): value is string =>
-  typeof value === 'string' && value.length <= MAX_LENGTH && isStorableText(value) && !UNSEEN.test(value);
+  typeof value === 'string' && value.length <= MAX_LENGTH && isStorableText(value) && !INVISIBLE.test(value);
 
 export const isBatch = (value: unknown): value is string => isText(value) && characters(value) <= MAX_BATCH;
 

@@ -20,7 +20,7 @@ import { RewardLink } from './issued-link.dto.js';
 import { ISSUED_LINKS, IssuedLinksService, LINK_STATES, SHORT_ID } from './issued-links.service.js';
 import { requestParametersOf, NeedsCreatedBy } from './request-parameters.guard.js';
 import { ReplaceRewardLink, RewardLinkCreated } from './reward-link.dto.js';
-import { ApiCreatedBy, ApiLinkCreated, created } from './reward-links.controller.js';
+import { ApiCreatedBy, ApiLinkCreated, withLinkHeaders } from './reward-links.controller.js';
 import { RewardLinksService } from './reward-links.service.js';
 
 const ApiFilter = (
@@ -121,7 +121,7 @@ export class IssuedLinksController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<RewardLinkCreated> {
-    return created(
+    return withLinkHeaders(
       reply,
       this.newLinks.replace(caller, linkId, requestParametersOf(request).createdBy, body),
     );

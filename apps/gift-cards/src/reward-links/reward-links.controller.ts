@@ -93,7 +93,7 @@ export class RewardLinksController {
     const { idempotencyKey, createdBy } = requestParametersOf(request);
     const { poolId } = request.params as { poolId: string };
     const attributes = readCustomAttributes(request.query as object);
-    const link = await created(
+    const link = await withLinkHeaders(
       reply,
       this.links.generate(request.caller!, poolId, idempotencyKey!, createdBy, attributes, request.body),
     );
@@ -102,7 +102,10 @@ export class RewardLinksController {
 }
 
 /** Returns the link. Sets the headers that mark a replay, or that name the limit that refused the link. */
-export async function created(reply: FastifyReply, link: Promise<GeneratedLink>): Promise<RewardLinkCreated> {
+export async function withLinkHeaders(
+  reply: FastifyReply,
+  link: Promise<GeneratedLink>,
+): Promise<RewardLinkCreated> {
   try {
     const { isReplay, ...body } = await link;
     if (isReplay) void reply.header('idempotent-replayed', 'true');

@@ -7,9 +7,9 @@ describe('BufferPool', () => {
     expect(buffer.length).toBeGreaterThanOrEqual(97_853);
     expect(buffer.length).toBeLessThan(97_853 * 1.15);
     pool.give(buffer);
-    expect(pool.waitingBytes).toBe(buffer.length);
+    expect(pool.unusedBytes).toBe(buffer.length);
     expect(pool.take(97_000)).toBe(buffer);
-    expect(pool.waitingBytes).toBe(0);
+    expect(pool.unusedBytes).toBe(0);
     expect(pool.take(97_000)).not.toBe(buffer);
   });
 
@@ -25,9 +25,9 @@ describe('BufferPool', () => {
   it('keeps at most the allowed memory', () => {
     const pool = new BufferPool(250_000);
     for (const buffer of Array.from({ length: 10 }, () => pool.take(100_000))) pool.give(buffer);
-    expect(pool.waitingBytes).toBeLessThanOrEqual(250_000);
-    expect(pool.waitingBytes).toBeGreaterThan(100_000);
+    expect(pool.unusedBytes).toBeLessThanOrEqual(250_000);
+    expect(pool.unusedBytes).toBeGreaterThan(100_000);
     pool.give(pool.take(10_000_000));
-    expect(pool.waitingBytes).toBeLessThanOrEqual(250_000);
+    expect(pool.unusedBytes).toBeLessThanOrEqual(250_000);
   });
 });

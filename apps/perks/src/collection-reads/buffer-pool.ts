@@ -12,7 +12,7 @@ export class BufferPool {
   /** @param maxBytes of unused memory to keep */
   constructor(private readonly maxBytes: number) {}
 
-  get waitingBytes(): number {
+  get unusedBytes(): number {
     return this.bytes;
   }
 

@@ -12,7 +12,7 @@ import { filtersKey, NO_FILTERS, type PerkFilters } from './perk-filters.js';
 import { renderCategories, renderCollection, renderPerk, type RenderSettings } from './render.js';
 
 /** Unused memory of sent responses to keep for reuse. */
-const MAX_WAITING_BYTES = 32 * 1024 * 1024;
+const MAX_UNUSED_BYTES = 32 * 1024 * 1024;
 /** Precision of the creation time in a link. */
 const BATCH_MS = 20;
 
@@ -22,7 +22,7 @@ export class CollectionReadsService {
   private readonly signer: LinkSigner;
   private readonly settings: RenderSettings;
   private readonly templates: LRUCache<string, ResponseTemplate>;
-  private readonly memory = new BufferPool(MAX_WAITING_BYTES);
+  private readonly memory = new BufferPool(MAX_UNUSED_BYTES);
   private batch: LinkBatch;
   private batchFrom = 0;
   private linksLeft = 0;

@@ -92,7 +92,7 @@ const FORGET = `
  */
 @Injectable()
 export class ConsoleKeysService {
-  private readonly turns = new KeyedMutex();
+  private readonly mutex = new KeyedMutex();
 
   constructor(
     @InjectRepository(ApiKeyEntity) private readonly keys: Repository<ApiKeyEntity>,
@@ -103,7 +103,7 @@ export class ConsoleKeysService {
    * Opens a key. Sign-ins with the same API key run one after the other, because they need the same row lock anyway.
    */
   open(request: OpenConsoleKey): Promise<ConsoleKeyReply> {
-    return this.turns.take(JSON.stringify(request.for), () => this.openNow(request));
+    return this.mutex.run(JSON.stringify(request.for), () => this.openNow(request));
   }
 
   private async openNow({ id, hash, expiresAt, for: wanted }: OpenConsoleKey): Promise<ConsoleKeyReply> {

@@ -11,7 +11,7 @@ export class KeyedMutex {
   private readonly last = new Map<string, Promise<unknown>>();
 
   /** @throws ApiError DEPENDENCY_UNAVAILABLE after waiting too long */
-  take<T>(key: string, work: () => Promise<T>): Promise<T> {
+  run<T>(key: string, work: () => Promise<T>): Promise<T> {
     const arrivedAt = performance.now();
     const before = this.last.get(key) ?? Promise.resolve();
     const mine = before

@@ -118,8 +118,8 @@ export class ErasureRunner {
     } catch (err) {
       this.logger.debug({ err, erasure: id }, 'an erasure is delayed, retrying');
     }
-    const isWhole = finished.size === OTHERS.length + 1;
-    if (!isWhole) await this.dataSource.query(RECORD_PROGRESS, [id, round, [...finished]]);
+    const isComplete = finished.size === OTHERS.length + 1;
+    if (!isComplete) await this.dataSource.query(RECORD_PROGRESS, [id, round, [...finished]]);
     else if (round < lastRound) await this.dataSource.query(NEXT_ROUND, [id, round]);
     else await this.dataSource.query(COMPLETE, [id, round]);
   }

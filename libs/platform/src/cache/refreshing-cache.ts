@@ -47,7 +47,7 @@ export class RefreshingCache<V> {
   private queued: string[] = [];
   private queue: Promise<Record<string, V>> | null = null;
   /** The latest load that has not finished. */
-  private underWay: Promise<unknown> | undefined;
+  private runningLoad: Promise<unknown> | undefined;
   /** Why the last load failed. */
   private failure: ErrorCode | undefined;
   private isRefreshing = false;
@@ -132,14 +132,14 @@ export class RefreshingCache<V> {
     const running = this.loading.get(key);
     if (running) return running;
     this.queued.push(key);
-    this.queue ??= this.untilResolved().then(() => {
+    this.queue ??= this.untilLoadEnds().then(() => {
       const keys = this.queued;
       this.queued = [];
       this.queue = null;
       const requested = this.request(keys);
-      this.underWay = requested;
+      this.runningLoad = requested;
       const settle = () => {
-        if (this.underWay === requested) this.underWay = undefined;
+        if (this.runningLoad === requested) this.runningLoad = undefined;
       };
       requested.then(settle, settle);
       return requested;
@@ -157,16 +157,16 @@ export class RefreshingCache<V> {
     return loading;
   }
 
-  private untilResolved(): Promise<void> {
-    const { underWay } = this;
-    if (!underWay) return Promise.resolve();
+  private untilLoadEnds(): Promise<void> {
+    const { runningLoad } = this;
+    if (!runningLoad) return Promise.resolve();
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, SHARE_MS);
       const done = () => {
         clearTimeout(timer);
         resolve();
       };
-      underWay.then(done, done);
+      runningLoad.then(done, done);
     });
   }
 

@@ -108,7 +108,7 @@ describe('connections', () => {
   });
 
   it.each(['/large', '/streamed'])('close if the response is not read (%s)', async (path) => {
-    await launch({ unreadForMs: 100, slowestBytes: Infinity });
+    await launch({ unreadForMs: 100, minBytesPerSecond: Infinity });
     await sendRequest(path);
     await until(async () => (await count()) === 1);
     await until(async () => (await count()) === 0);
@@ -116,7 +116,7 @@ describe('connections', () => {
   });
 
   it('stay open if the response is read, and if the handler is slow', async () => {
-    await launch({ unreadForMs: 10_000, slowestBytes: Infinity });
+    await launch({ unreadForMs: 10_000, minBytesPerSecond: Infinity });
     const [large, streamed, slow] = await Promise.all([
       sendRequest('/large'),
       sendRequest('/streamed'),
@@ -157,7 +157,7 @@ describe('connections', () => {
   });
 
   it('make room for new ones by closing idle ones when the process is full', async () => {
-    await launch({ most: 10 });
+    await launch({ maxConnections: 10 });
     const idle = await Promise.all(Array.from({ length: 5 }, () => sendRequest('/livez')));
     for (const socket of idle) await once(socket, 'data');
     await Promise.all(Array.from({ length: 5 }, () => open()));

@@ -6,22 +6,22 @@ import { Counter, type Registry } from 'prom-client';
 /** Limits of the connections of one process. */
 export interface ConnectionLimits {
   /** Maximum open connections. */
-  most: number;
+  maxConnections: number;
   /** Deadline for the first byte, and for a complete request head, after a connection opens. */
   headWithinMs: number;
   /** Maximum bytes of unread responses, of all connections together. */
   unreadBytes: number;
-  /** How long a response may stay unread, plus one second per `slowestBytes`. */
+  /** How long a response may stay unread, plus one second per `minBytesPerSecond`. */
   unreadForMs: number;
-  slowestBytes: number;
+  minBytesPerSecond: number;
 }
 
 export const CONNECTION_LIMITS: ConnectionLimits = {
-  most: 10_000,
+  maxConnections: 10_000,
   headWithinMs: 15_000,
   unreadBytes: 64 * 1024 ** 2,
   unreadForMs: 30_000,
-  slowestBytes: 16 * 1024,
+  minBytesPerSecond: 16 * 1024,
 };
 
 /** Grace period for connections that never sent anything, while closing or when the process is full. */
@@ -32,12 +32,12 @@ const CHECK_INTERVAL_MS = 500;
 /** Progress of a response: bytes that the reader has taken, and when it last took any. */
 interface Unread {
   taken: number;
-  inChunk: number;
+  leftInChunk: number;
   since: number;
 }
 
 /** Bytes of the current chunk that the system has not taken. Node reports whole chunks only. */
-const leftInChunk = (socket: Socket): number =>
+const leftInChunkOf = (socket: Socket): number =>
   (socket as { _handle?: { writeQueueSize?: number } })._handle?.writeQueueSize ?? 0;
 
 /** Enforces the connection limits, and lets the server close although clients keep their connections alive. */
@@ -67,7 +67,7 @@ export function limitConnections(
     const before = Date.now() - SILENCE_LIMIT_MS;
     for (const [socket, at] of opened) if (socket.bytesRead === 0 && at <= before) socket.destroy();
   };
-  makeRoom(server, limits.most, () => {
+  makeRoom(server, limits.maxConnections, () => {
     cut.inc({ reason: 'room' });
     server.closeIdleConnections();
     dropSilent();
@@ -90,8 +90,8 @@ export function limitConnections(
 }
 
 /** Rejects new connections while the process is full, and closes unused ones to make room for the next. */
-function makeRoom(server: Server, most: number, closeUnused: () => void) {
-  server.maxConnections = most;
+function makeRoom(server: Server, maxConnections: number, closeUnused: () => void) {
+  server.maxConnections = maxConnections;
   let at = 0;
   server.on('drop', () => {
     if (Date.now() - at < SILENCE_LIMIT_MS) return;
@@ -141,17 +141,17 @@ class UnreadResponses {
       if (length === 0) continue;
       all += length;
       const taken = socket.bytesWritten - length;
-      const inChunk = leftInChunk(socket);
+      const leftInChunk = leftInChunkOf(socket);
       const known = before.get(socket);
-      const isStuck = known?.taken === taken && inChunk >= known.inChunk;
-      this.waiting.set(socket, isStuck ? known : { taken, inChunk, since: now });
+      const isStuck = known?.taken === taken && leftInChunk >= known.leftInChunk;
+      this.waiting.set(socket, isStuck ? known : { taken, leftInChunk, since: now });
       if (isStuck) stuck.push({ socket, length, since: known.since });
     }
-    const { unreadBytes, unreadForMs, slowestBytes } = this.limits;
+    const { unreadBytes, unreadForMs, minBytesPerSecond } = this.limits;
     stuck.sort((one, other) => one.since - other.since);
     return stuck
       .filter(({ length, since }) => {
-        const isLate = now - since > unreadForMs + (length / slowestBytes) * 1_000;
+        const isLate = now - since > unreadForMs + (length / minBytesPerSecond) * 1_000;
         if (!isLate && all <= unreadBytes) return false;
         all -= length;
         return true;

@@ -27,10 +27,10 @@ type Deferred = FastifyRequest & {
 const MEDIA_TYPE = /^\s*[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(?:;|$)/;
 const UNKNOWN_TYPE = 'application/octet-stream';
 
-/** Budgets for bodies above `SMALL_BODY`: of all together, and per address (an IPv6 /64 counts as one). */
+/** Budgets for bodies above `SMALL_BODY_BYTES`: of all together, and per address (an IPv6 /64 counts as one). */
 const BUDGET_BYTES = 16 * 1024 * 1024;
-const BUDGET_PER_ADDRESS = BUDGET_BYTES / 4;
-const SMALL_BODY = 16 * 1024;
+const BUDGET_PER_ADDRESS_BYTES = BUDGET_BYTES / 4;
+const SMALL_BODY_BYTES = 16 * 1024;
 
 /** Maximum number of nested levels of JSON. No valid body of the API has half as many. */
 const MAX_DEPTH = 100;
@@ -44,7 +44,7 @@ export function deferBodyErrors(fastify: FastifyInstance): void {
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser('application/json', readJson);
   fastify.addContentTypeParser('*', refuseMediaType);
-  (fastify as Server)[BODY_BUDGET] = new BodyMemoryBudget(BUDGET_BYTES, BUDGET_PER_ADDRESS);
+  (fastify as Server)[BODY_BUDGET] = new BodyMemoryBudget(BUDGET_BYTES, BUDGET_PER_ADDRESS_BYTES);
   fastify.addHook('onResponse', (request: Deferred, _reply, done) => {
     request[RELEASE_BUDGET]?.();
     done();
@@ -127,7 +127,7 @@ function readText(request: Deferred, payload: IncomingMessage, done: (text?: str
     chunks.push(chunk);
     length += chunk.length;
     if (length > limit) giveUp(new ApiError('PAYLOAD_TOO_LARGE'));
-    else if (length > SMALL_BODY && !request[RELEASE_BUDGET]) {
+    else if (length > SMALL_BODY_BYTES && !request[RELEASE_BUDGET]) {
       payload.pause();
       const whole = Number(request.headers['content-length'] ?? limit);
       request[RELEASE_BUDGET] = budget.request(source, whole, () => payload.resume());

@@ -56,7 +56,7 @@ export class SharedCounter {
   add(id: string, now: number): number {
     const window = this.windowOf(now);
     const count = this.countOf(window, id);
-    const all = Math.ceil(count.own + count.ofOthers + this.remainder(id, now)) + 1;
+    const all = Math.ceil(count.own + count.ofOthers + this.previousShare(id, now)) + 1;
     if (all > this.limit) return all;
     count.own += 1;
     if (count.own % this.step === 0) this.publish({ window, id, count: count.own });
@@ -71,7 +71,7 @@ export class SharedCounter {
     const room = this.limit - counted - 1;
     // The next request is allowed in the next window, once enough of this window no longer counts.
     if (room < 0) return ms - passed + (slide ? ms / this.limit : 0);
-    const before = this.before(id, now);
+    const before = this.previousCount(id, now);
     return before <= room ? 0 : Math.max(0, (ms * (before - room)) / before - passed);
   }
 
@@ -109,12 +109,12 @@ export class SharedCounter {
    * Returns the count of the previous window if windows slide, else 0. Returns at most the limit, so that a caller does
    * not pay for requests that replicas admitted beyond it.
    */
-  private before(id: string, now: number): number {
+  private previousCount(id: string, now: number): number {
     return this.windows.slide ? Math.min(this.limit, this.countedIn(this.windowOf(now) - 1, id)) : 0;
   }
 
-  private remainder(id: string, now: number): number {
-    return (this.before(id, now) * this.remainingMs(now)) / this.windows.ms;
+  private previousShare(id: string, now: number): number {
+    return (this.previousCount(id, now) * this.remainingMs(now)) / this.windows.ms;
   }
 }
 

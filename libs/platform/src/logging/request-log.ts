@@ -6,7 +6,7 @@ const CODE = Symbol('code');
 const IS_LOGGED = Symbol('isLogged');
 const TOO_MANY = 429;
 /** The first of similar rejections within this time is logged in full, the others as one summary line. */
-const ALIKE_FOR_MS = 1_000;
+const SUMMARY_MS = 1_000;
 /** `caller` is set once the caller is known, also for requests that are rejected later. */
 type Logged = FastifyRequest & { [CODE]?: ErrorCode; [IS_LOGGED]?: true; caller?: Partial<Caller> };
 
@@ -54,7 +54,7 @@ export class RequestLog {
     setTimeout(() => {
       this.alike.delete(key);
       if (counted.more > 0) this.logger.info({ ...common, times: counted.more }, 'requests refused');
-    }, ALIKE_FOR_MS).unref();
+    }, SUMMARY_MS).unref();
     return true;
   }
 }

@@ -22,7 +22,7 @@ export class MetricsServer
 {
   private server: FastifyInstance | undefined;
   /** Responses in progress of the app's internal routes, which the app's own server does not know of. */
-  private readonly underWay = new Set<ServerResponse>();
+  private readonly openResponses = new Set<ServerResponse>();
 
   constructor(
     @Inject(ENV) private readonly env: PlatformEnv,
@@ -39,8 +39,8 @@ export class MetricsServer
       serverFactory: (own) =>
         createServer((request, response) => {
           if (!isInside(request.url!, this.env)) return own(request, response);
-          this.underWay.add(response);
-          response.once('close', () => this.underWay.delete(response));
+          this.openResponses.add(response);
+          response.once('close', () => this.openResponses.delete(response));
           app.routing(request, response);
         }),
     }));
@@ -54,7 +54,7 @@ export class MetricsServer
 
   /** Waits while requests run; the whole drain has a deadline. */
   async beforeApplicationShutdown(): Promise<void> {
-    await Promise.all([...this.underWay].map((response) => once(response, 'close')));
+    await Promise.all([...this.openResponses].map((response) => once(response, 'close')));
   }
 
   /** Closed after the app has drained, so that metrics stay visible until then. */

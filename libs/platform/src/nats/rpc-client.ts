@@ -85,9 +85,8 @@ export class RpcClient implements OnApplicationShutdown {
       try {
         return await firstValueFrom(client.send<Reply>(subject, request).pipe(timeout(timeoutMs)));
       } catch (error) {
-        const { isUnavailable, cause } = failureOf(error, subject);
-        if (!isUnavailable)
-          throw new ApiError('INTERNAL_ERROR', ERROR_CODES.INTERNAL_ERROR.title, [], { cause });
+        const { mayRetry, cause } = failureOf(error, subject);
+        if (!mayRetry) throw new ApiError('INTERNAL_ERROR', ERROR_CODES.INTERNAL_ERROR.title, [], { cause });
         if (attempt === 2) throw unavailable(serviceName, cause);
       }
   }

@@ -3,7 +3,7 @@ import { TimeoutError } from 'rxjs';
 
 interface Failure {
   /** True if a retry may help: nobody responded, or the owner lacks a dependency. */
-  isUnavailable: boolean;
+  mayRetry: boolean;
   /** For the log; contains neither request nor reply. */
   cause: Error;
 }
@@ -20,14 +20,14 @@ export const isTooLarge = (error: unknown): boolean =>
 
 /** Explains why a request has no reply, from the value that Nest's client has thrown. */
 export function failureOf(error: unknown, subject: string): Failure {
-  const failure = (isUnavailable: boolean, message: string): Failure => ({
-    isUnavailable,
+  const failure = (mayRetry: boolean, message: string): Failure => ({
+    mayRetry,
     cause: new Error(`${subject}: ${message}`),
   });
   if (error instanceof TimeoutError) return failure(true, 'no response in time');
   if (error instanceof EmptyResponseException) return failure(true, 'no responders');
   if (isTooLarge(error)) return failure(false, 'the request is too large for a message');
-  if (error instanceof Error) return { isUnavailable: true, cause: error };
+  if (error instanceof Error) return { mayRetry: true, cause: error };
   const code = codeOf(error);
   return failure(code === 'DEPENDENCY_UNAVAILABLE', `its owner responded with ${code}`);
 }

@@ -31,13 +31,13 @@ export function describeOperations(
     for (const [method, operation] of Object.entries(methods) as [string, Operation][]) {
       const route = routes.get(operation.operationId!);
       if (!route) throw new Error(`No handler is named like the operation ${operation.operationId}`);
-      const demands = credentials?.requirementsOf(route);
-      operation.security = demands ? [{ [credentials!.name]: [] }] : [];
-      if (demands?.scope) Object.assign(operation, { 'x-required-scope': demands.scope });
+      const requirements = credentials?.requirementsOf(route);
+      operation.security = requirements ? [{ [credentials!.name]: [] }] : [];
+      if (requirements?.scope) Object.assign(operation, { 'x-required-scope': requirements.scope });
 
       const parameters = (operation.parameters ?? []) as Parameter[];
       const ids = callerIdsOf(route);
-      operation.parameters = [...parameters, ...(demands?.parameters ?? [])].map((parameter) => ({
+      operation.parameters = [...parameters, ...(requirements?.parameters ?? [])].map((parameter) => ({
         ...parameter,
         ...(ids.includes(parameter.name) ? { schema: { type: 'string', pattern: CALLER_ID_PATTERN } } : {}),
         ...(parameter.required && parameter.name in examples ? { example: examples[parameter.name] } : {}),
@@ -45,14 +45,14 @@ export function describeOperations(
 
       const codes: ErrorCode[] = [
         ...problemsOf(...route),
-        ...(demands?.errors ?? []),
+        ...(requirements?.errors ?? []),
         ...refusalsOfBody(method, operation),
       ];
       if (ids.length > 0) codes.push('VALIDATION_FAILED');
       const refusals = describeProblems(codes, render, path, wrongField(operation, ids, schemas));
       for (const status of Object.keys({ ...operation.responses, ...refusals })) {
         const own = operation.responses[status] as Response | undefined;
-        const headers = { ...demands?.headers, ...own?.headers, ...refusals[status]?.headers };
+        const headers = { ...requirements?.headers, ...own?.headers, ...refusals[status]?.headers };
         operation.responses[status] = { ...own!, ...refusals[status] };
         if (Object.keys(headers).length > 0) Object.assign(operation.responses[status], { headers });
       }

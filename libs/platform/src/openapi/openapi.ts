@@ -6,7 +6,7 @@ import type { PlatformEnv } from '../config/load-env.js';
 import type { ErrorRenderer } from '../errors/error-renderer.js';
 import { addExamples } from './add-examples.js';
 import { describeOperations } from './describe-operations.js';
-import { trueNulls } from './true-nulls.js';
+import { completeNullables } from './complete-nullables.js';
 import { withoutAdmin } from './without-admin.js';
 
 export interface OpenApiOptions {
@@ -36,7 +36,7 @@ export function makeDocument(
     operationIdFactory: (_controller, handler) => handler,
   });
   describeOperations(app, document, render, examples);
-  return addExamples(trueNulls(document));
+  return addExamples(completeNullables(document));
 }
 
 /** Serves `/docs`, `/docs-json` and `/docs-yaml`. Builds the document at the first request, not at start. */

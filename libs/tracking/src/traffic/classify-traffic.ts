@@ -18,8 +18,8 @@ const BY_HEADER = Object.fromEntries(
 
 /** Only the beginning of a longer user agent is examined. */
 const USER_AGENT_LENGTH = 512;
-const REMEMBERED = 5_000;
-const known = new LRUCache<string, Traffic>({ max: REMEMBERED });
+const MAX_CACHED = 5_000;
+const known = new LRUCache<string, Traffic>({ max: MAX_CACHED });
 
 /**
  * Classifies who caused a request: a person, a bot, a browser prefetch or a mail proxy. The class is stored with the

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { median } from '../compare.js';
 import type { Fleet } from '../fleet.js';
-import { rpcCaller, ms, timed, write, type RpcCaller } from './rpc-caller.js';
+import { analyticsClient, ms, timed, write, type AnalyticsClient } from './analytics-client.js';
 import { DASHBOARDS, LIVE_LIMIT_MS, type Dashboard } from './dashboards.js';
 
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 7);
@@ -30,7 +30,7 @@ export async function compareWithSql(fleet: Fleet): Promise<number> {
         `\n${account}, ${isBiggest ? 'the largest' : 'the smallest'} account: median of ${ROUNDS} alternating rounds`,
       );
       write(`${''.padEnd(54)}HTTP ms  best SQL ms  HTTP / SQL`);
-      const analytics = await rpcCaller(fleet, account);
+      const analytics = await analyticsClient(fleet, account);
       for (let time = 0; time < WARM_UP; time += 1)
         for (const { query } of DASHBOARDS) await analytics.load(query);
       for (const dashboard of DASHBOARDS)
@@ -44,7 +44,7 @@ export async function compareWithSql(fleet: Fleet): Promise<number> {
 
 async function measure(
   { name, query, best, limitMs = LIMIT_MS }: Dashboard,
-  analytics: RpcCaller,
+  analytics: AnalyticsClient,
   client: pg.Client,
   account: string,
   isBiggest: boolean,

@@ -7,7 +7,7 @@ import pg from 'pg';
 import { median } from '../compare.js';
 import type { Fleet } from '../fleet.js';
 import { residentMiB } from '../process-usage.js';
-import { judge, timed, write } from './rpc-caller.js';
+import { judge, timed, write } from './analytics-client.js';
 
 const ROUNDS = Number(process.env.BENCH_INGEST_ROUNDS ?? 3);
 const BURST = Number(process.env.BENCH_BURST ?? 200_000);

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Fleet } from '../fleet.js';
 import { residentMiB } from '../process-usage.js';
-import { rpcCaller, judge, timed, write } from './rpc-caller.js';
+import { analyticsClient, judge, timed, write } from './analytics-client.js';
 
 const ROWS = 50_000;
 const LARGE = 32;
@@ -39,7 +39,7 @@ async function watched(fleet: Fleet, work: () => Promise<unknown>) {
 
 /** Sends many large queries at once, and queries beyond the limits. */
 export async function memory(fleet: Fleet): Promise<number> {
-  const analytics = await rpcCaller(fleet, 'synthetic-01');
+  const analytics = await analyticsClient(fleet, 'synthetic-01');
   write('\nmemory of the query host');
   let bytes = 0;
   const large = await watched(fleet, () =>

@@ -145,7 +145,7 @@ async function missing(
 async function makeCall(client: ManagementClient, call: Call, secrets: string[]): Promise<Outcome> {
   const before =
     call.method === 'PUT'
-      ? await client.send(call.what, { method: 'GET', path: call.look.path, timeoutMs: READ_TIMEOUT_MS })
+      ? await client.send(call.what, { method: 'GET', path: call.readBack.path, timeoutMs: READ_TIMEOUT_MS })
       : undefined;
   const response = await client.send(call.what, call);
   const outcome = (what: Outcome['what']): Outcome => ({
@@ -180,7 +180,7 @@ async function makeCall(client: ManagementClient, call: Call, secrets: string[])
 
 /** Predicts the outcome of a call by reading, without making it. */
 async function tryCall(client: ManagementClient, call: Call, secrets: string[]): Promise<Outcome> {
-  const { path, key, count } = call.look;
+  const { path, key, count } = call.readBack;
   const seen = await client.send(call.what, { method: 'GET', path, key, timeoutMs: READ_TIMEOUT_MS });
   const outcome = (what: Outcome['what'], found: string[] = []): Outcome => ({
     what,

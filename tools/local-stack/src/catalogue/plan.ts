@@ -27,7 +27,7 @@ export interface Call {
    * Where the current state is read: by a dry run, and before each PUT. `key` replaces the ADMIN key; `count` is the
    * number of codes or cards in the file.
    */
-  look: { path: string; key?: string; count?: number };
+  readBack: { path: string; key?: string; count?: number };
 }
 /** Independent calls. A stage begins when the one before has ended. */
 export type Stage = Call[];
@@ -50,7 +50,7 @@ const NAMES: Record<Call['kind'], string> = {
 
 const segment = encodeURIComponent;
 const json = (
-  call: Pick<Call, 'kind' | 'id' | 'method' | 'path'> & { look?: Call['look'] },
+  call: Pick<Call, 'kind' | 'id' | 'method' | 'path'> & { readBack?: Call['readBack'] },
   { file }: { file: string },
   body: unknown,
 ): Call => ({
@@ -58,7 +58,7 @@ const json = (
   contentType: 'application/json',
   body: JSON.stringify(body),
   timeoutMs: CALL_TIMEOUT_MS,
-  look: { path: call.path },
+  readBack: { path: call.path },
   ...call,
 });
 
@@ -90,7 +90,7 @@ export function planCatalogue(data: Catalogue): Record<ManagedHost, Stage[]> {
                   id,
                   method: 'POST',
                   path: `/admin/accounts/${segment(id)}/keys`,
-                  look: { path: '/cube/token', key },
+                  readBack: { path: '/cube/token', key },
                 },
                 { file },
                 { role: 'USER', name: 'Imported key', key },
@@ -119,8 +119,8 @@ export function planCatalogue(data: Catalogue): Record<ManagedHost, Stage[]> {
         ...put('collection', 'perk-collections', data.collections),
         ...[...data.codes].map(([perk, { file, codes }]) => {
           const path = `/admin/perks/${segment(perk)}/coupon-codes`;
-          const look = { path, count: codes.length };
-          return json({ kind: 'codes', id: perk, method: 'POST', path, look }, { file }, { codes });
+          const readBack = { path, count: codes.length };
+          return json({ kind: 'codes', id: perk, method: 'POST', path, readBack }, { file }, { codes });
         }),
       ],
     ],
@@ -143,7 +143,7 @@ export function planCatalogue(data: Catalogue): Record<ManagedHost, Stage[]> {
               contentType: isCsv(pool) ? 'text/csv' : 'application/x-ndjson',
               body: pool.text,
               timeoutMs: LOAD_TIMEOUT_MS,
-              look: { path: `/admin/pools/${segment(pool.id)}`, count: readCards(pool).length },
+              readBack: { path: `/admin/pools/${segment(pool.id)}`, count: readCards(pool).length },
             },
       ),
     ],

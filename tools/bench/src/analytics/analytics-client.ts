@@ -16,7 +16,7 @@ export async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - start;
 }
 
-export class RpcCaller {
+export class AnalyticsClient {
   constructor(
     private readonly url: string,
     private readonly token: () => Promise<string>,
@@ -62,11 +62,11 @@ export class RpcCaller {
 }
 
 const TOKEN_MS = 200_000;
-export async function rpcCaller(fleet: Fleet, account: string): Promise<RpcCaller> {
+export async function analyticsClient(fleet: Fleet, account: string): Promise<AnalyticsClient> {
   const key = await fleet.account(account);
   let token = '';
   let until = 0;
-  return new RpcCaller(fleet.urls['analytics-query'], async () => {
+  return new AnalyticsClient(fleet.urls['analytics-query'], async () => {
     if (Date.now() > until) {
       const response = await fetch(`${fleet.urls['token-issuer']}/cube/token`, {
         headers: { 'x-api-key': key },

@@ -8,18 +8,18 @@ type Schemas = Record<string, SchemaObject>;
  * its values, and a reference beside it still rejects null. A nullable reference gets a schema of its own,
  * `<Name>OrNull`, because some client generators cannot compile a union with null.
  */
-export function trueNulls(document: OpenAPIObject): OpenAPIObject {
+export function completeNullables(document: OpenAPIObject): OpenAPIObject {
   const schemas = (document.components?.schemas ?? {}) as Schemas;
   for (const schema of Object.values(schemas))
     for (const [name, property] of Object.entries(schema.properties ?? {}))
-      schema.properties![name] = trueNull(property, schemas);
+      schema.properties![name] = completeNullable(property, schemas);
   const text = JSON.stringify(document);
   for (const name of Object.keys(schemas))
     if (schemas[`${name}OrNull`] && !text.includes(`"#/components/schemas/${name}"`)) delete schemas[name];
   return document;
 }
 
-function trueNull(schema: Schema, schemas: Schemas): Schema {
+function completeNullable(schema: Schema, schemas: Schemas): Schema {
   if ('$ref' in schema || !schema.nullable) return schema;
   const { allOf, type: _, nullable: __, ...rest } = schema;
   const [reference] = allOf ?? [];

@@ -2,7 +2,7 @@ import pg from 'pg';
 import type { Stored, StoredLink } from './reconciliation.js';
 
 /** Reads the events and reward links of a run as superuser. `linkEvents` has those of all runs. */
-export async function readResource(databaseUrl: string, run: string): Promise<Stored> {
+export async function readStored(databaseUrl: string, run: string): Promise<Stored> {
   const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 10_000 });
   client.on('error', () => undefined);
   await client.connect();

@@ -452,7 +452,7 @@ describe('the API key guard', () => {
       for (const path of ['/mine', '/embedded', '/operators/things', '/operators/everyone']) {
         const response = await get(path, headers);
         expect([path, response.status, response.body.code]).toEqual([path, 403, 'FORBIDDEN']);
-        expect(response.body.detail).toMatch(/JOURNEY may call the customer journey and read perks/);
+        expect(response.body.detail).toMatch(/JOURNEY may only call the customer journey and read perks/);
       }
       expect((await get(`/embedded?api_key=${JOURNEY_KEY}`)).status).toBe(403);
     }

@@ -9,7 +9,7 @@ export const envSpec = {
   DEFAULT_LANGUAGE: str({
     choices: LANGUAGES,
     default: 'en',
-    desc: 'Language if none that the reader prefers exists',
+    desc: 'Language if the page has none the reader prefers',
   }),
   ASSETS_FOLDER: str({
     default: fileURLToPath(new URL('./public', import.meta.url)),

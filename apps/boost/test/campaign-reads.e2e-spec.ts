@@ -65,7 +65,7 @@ describe("reads of the account's own campaigns", () => {
         const { body } = await get(`/campaigns?limit=${limit}${cursor}`).expect(200);
         seen.push(...body.data);
         cursor = body.next_cursor === null ? '' : `&cursor=${body.next_cursor}`;
-        // A page that begins with the end of the last one never ends.
+        // Ends the loop if each page repeats the end of the one before.
         expect(seen.length).toBeLessThanOrEqual(all.length);
       } while (cursor);
       expect(seen).toEqual(all);

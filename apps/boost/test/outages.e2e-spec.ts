@@ -69,7 +69,7 @@ describe('outages, with two replicas on one broker', () => {
     expect(new Set(views.map(({ type }) => type))).toEqual(new Set(['teaser_view', 'reward_view']));
   });
 
-  it('the same while the broker is killed and restarted', async () => {
+  it('each (campaign, address, second) triple is one view while the broker is killed and restarted', async () => {
     const names = ['third', 'fourth'];
     await makeKnown(names);
     let restarted: Promise<void> | undefined;

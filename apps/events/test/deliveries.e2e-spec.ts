@@ -443,7 +443,7 @@ describe('a webhook', () => {
     expect(await rowsOfClaim()).toBeLessThan(100);
     await deliver();
     expect(ids().slice(1).sort()).toEqual(others.map(({ id }) => id).sort());
-    // Given up: the next of the subject is attempted.
+    // The tenth attempt fails and is the last, so the next delivery of the subject is attempted.
     await database.query(`update deliveries set attempts = 9 where event_id = $1`, [blocked[0]!.id]);
     now += 7 * SECOND;
     await deliver();
@@ -504,7 +504,7 @@ describe('a webhook', () => {
     const account = anAccountId();
     for (let index = 0; index < 20; index++) await aWebhook(account, { id: `w${index}` });
     await storeEvents(database, account, ...Array.from({ length: 100 }, () => event()));
-    // In place of the time limit of statements.
+    // Simulates the statement timeout.
     await database.query(
       `create function limit_size() returns trigger language plpgsql as $$ begin
          if (select count(*) from made) > 100 then raise 'statement timeout' using errcode = '57014'; end if;
@@ -635,7 +635,7 @@ it('shares the attempts of a replica between accounts', async () => {
   expect(fast).toHaveLength(44);
 });
 
-it('does not wait for a durable commit of a claim, and leaves the setting of later transactions', async () => {
+it('does not wait for a durable commit of a claim, and does not change that of later transactions', async () => {
   const account = anAccountId();
   await aWebhook(account);
   await storeEvents(database, account, event());
@@ -683,7 +683,7 @@ it('leaves room for other accounts if all fast webhooks of one account begin to 
   try {
     await eventsOf(large, 100);
     await startAll();
-    // No extra ones once the account has 384.
+    // No extra attempts start once 384 attempts of the account are running.
     expect(responses.length).toBeLessThanOrEqual(64 + 20 * 3 + 384);
     expect(responses.length).toBeGreaterThan(64 + 20 * 3);
     await eventsOf(small, 1);
@@ -705,7 +705,7 @@ it('says when the next attempt is due', async () => {
   expect(await queue.nextDue(new Date(now + MINUTE))).toBeUndefined();
 });
 
-it('is claimed, ended, retried, replayed and erased at the same time without a deadlock', async () => {
+it('claims, retries, ends and erases deliveries while `ordered` is switched, without a deadlock', async () => {
   const account = anAccountId();
   const keys = await Promise.all(['a', 'b', 'c'].map((id) => aWebhook(account, { id, ordered: id !== 'a' })));
   const events = Array.from({ length: 200 }, (_, index) => event({ subject: `perk/${index % 5}` }));

@@ -229,7 +229,7 @@ describe('deliveries', () => {
     return { key, event, succeed: () => (status = 200) };
   };
 
-  it('that fail say since when, until one succeeds', async () => {
+  it('that fail set `failing_since` of the webhook, until one succeeds', async () => {
     const { key, event, succeed } = await aFailingWebhook();
     const webhook = async () => (await world.as(key).get('/webhooks/a').expect(200)).body;
     await waitFor(async () => (await webhook()).failing_since !== null, 'the failed delivery');
@@ -329,7 +329,7 @@ describe('deliveries', () => {
     );
     for (const id of ['failing', 'gone', 'good', 'switched-off'])
       await world.put(key, id, { url: `${receiver.url}/${id}` });
-    // From an earlier outage: not what it fails with now.
+    // A failure of an earlier outage, which must not be listed as the current reason.
     await world.database.query(
       `insert into deliveries (webhook, event_id, type, state, attempts, last_status, next_attempt_at, created_at)
        select key, 'earlier', 'reward_link.revealed', 'failed', 8, 404, now(), now() from webhooks
@@ -505,7 +505,7 @@ describe('deliveries', () => {
     await world.put(key, 'a', { url: receiver.url });
     const event = anEvent();
     await world.store(key, event);
-    // Its queue is full, so that no replay ends.
+    // The queue of the webhook is full, so no replay ends.
     const [{ key: webhook }] = (await world.database.query('select key from webhooks where account_id = $1', [
       key.account,
     ])) as [{ key: string }];
@@ -523,7 +523,7 @@ describe('deliveries', () => {
     await world.as(key).put('/webhooks/a').send({ url: receiver.url, enabled: false }).expect(200);
   });
 
-  it('of a replay have the ids of the original events, and its types and times', async () => {
+  it('of a replay are the events of the requested time and the types of the webhook, with their ids', async () => {
     const [key, receiver] = [world.key(), await world.receiver()];
     const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString();
     const events = [1, 2, 3, 4].map((second) => anEvent({ occurred_at: at(second) }));

@@ -74,7 +74,7 @@ describe('concurrent requests', () => {
       return { ...counts, [name]: (counts[name] ?? 0) + 1 };
     }, {});
 
-  it('get 50 different cards if there are 200 of them, and 150 are rejected', async () => {
+  it('get different cards: 50 of 200 get the 50 cards of the pool, and 150 are rejected', async () => {
     const pool = await gift.aPool(50);
     const replica = await gift.launch();
     const responses = await Promise.all(
@@ -228,7 +228,7 @@ describe('concurrent requests', () => {
       const pool = await gift.aPool(1);
       const { token } = await gift.aLink(pool);
       const replies = await Promise.all(Array.from({ length: 20 }, () => gift.reveal(token)));
-      // Only the others tell when the card was revealed.
+      // All replies but that to the first reveal have `revealedAt`.
       const first = { ...replies[0]!, revealedAt: undefined };
       expect(replies.map((reply) => ({ ...reply, revealedAt: undefined }))).toEqual(replies.map(() => first));
       expect(replies[0]!.link).toMatchObject({ state: 'REVEALED', card: { pin: '4071' } });

@@ -223,7 +223,7 @@ describe('crashes', () => {
     }
   });
 
-  it('of Postgres by hanging reject all waiting requests within seconds, however many there are', async () => {
+  it('in which Postgres hangs reject all waiting requests within seconds, however many there are', async () => {
     const pool = await gift.aPool(1);
     const proxy = await tcpProxy(gift.database.url);
     const { DATABASE_URL } = gift.environment();
@@ -245,7 +245,7 @@ describe('crashes', () => {
     }
   });
 
-  it('of Postgres by hanging leave no connection inside an abandoned transaction', async () => {
+  it('in which Postgres hangs leave no connection inside an abandoned transaction', async () => {
     const proxy = await tcpProxy(gift.database.url);
     const options = dataSourceOptions(proxy.through(gift.database.url), 'test', 1) as { extra: object };
     const dataSource = new DataSource({

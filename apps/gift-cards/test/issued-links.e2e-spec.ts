@@ -197,7 +197,7 @@ describe('the links of an account', () => {
       ['POOL_ID_INVALID', { pool_id: ['', 'x', '\0'] }],
       ['LIMIT_INVALID', { limit: ['', '0', '201', '1.5', 'x'] }],
       ['CURSOR_INVALID', { cursor: ['', 'x', 'A'.repeat(60)] }],
-    ])('are rejected with %s', async (code, wrong) => {
+    ])('are not returned for an invalid parameter: %s', async (code, wrong) => {
       for (const [name, values] of Object.entries(wrong))
         for (const value of values)
           await as(key)

@@ -66,7 +66,7 @@ describe('a starting app', () => {
     expect([status, headers['retry-after']]).toEqual([503, '2']);
     await app.kill('SIGTERM');
     expect(await app.ended).toBe(0);
-    // A package that misses a part of another one says so in a format of its own.
+    // All lines are JSON, so no package has reported that it misses another one.
     expect(app.output.split('\n').filter((line) => line && !line.startsWith('{'))).toEqual([]);
   });
 

@@ -84,7 +84,7 @@ describe('limits over two processes', () => {
         const used = { links: Number(links), amount: Number(amount) };
         expect(used.links).toBeLessThanOrEqual(LINKS);
         expect(used.amount).toBeLessThanOrEqual(AMOUNT);
-        // A campaign without a link is counted as one here.
+        // Without links, the left join makes `made` 1.
         if (used.links > 0) expect(used).toEqual({ links: Number(made), amount: Number(value) });
         return used;
       };
@@ -134,7 +134,7 @@ describe('limits over two processes', () => {
         })();
         looks.catch(() => undefined);
         try {
-          // Again if all requests had got a response before.
+          // Kill again while no request has been left without a response.
           const isKilled = round % KILL_EVERY === FIRST_KILL || (round > FIRST_KILL && withoutResponse === 0);
           const victim = Math.floor(Math.random() * processes.length);
           const sent = requests.map((request, index) => send(request, processes[index % 2]!));

@@ -57,7 +57,7 @@ describe('limits', () => {
     };
   };
 
-  it('are listed for operators once 80 % are used in the current period, unless they are of recipients', async () => {
+  it('are listed for operators once 80 % are used in the current period, except limits per reference', async () => {
     const { account, key, link } = await anAccount();
     const all = await aLimit({ links: 5, period: 'total' }, account);
     const each = await aLimit({ amount: 125, currency: 'EUR', period: 'day', per: 'campaign_id' }, account);
@@ -545,7 +545,7 @@ describe('limits', () => {
         return revealIn(2 * ms);
       };
       try {
-        // On a busy machine the request may reach the lock only after the limit of the role.
+        // On a busy machine the request may reach the lock only after the idle timeout of the role.
         await session.query('set idle_in_transaction_session_timeout = 0');
         expect(JSON.parse(await revealIn(1_000))).toMatchObject({ state: 'revealed' });
         const exists = async (sql: string, ...values: string[]) =>

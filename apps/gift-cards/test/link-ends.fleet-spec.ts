@@ -152,7 +152,7 @@ describe('every link ends in exactly one state', () => {
       }
     };
     const live = async (number: number) => {
-      // Extra links made while kills are missing are cancelled, so that they keep no card.
+      // Links beyond LINKS, made until there are enough kills, are cancelled, so that they keep no card.
       const end = number < LINKS ? ENDS[number % ENDS.length]! : 'cancelled';
       const key = randomUUID();
       for (;;) {

@@ -30,7 +30,7 @@ describe('the events of a link', () => {
   const row = async ({ id }: Link) =>
     (await gift.database.query('select * from reward_links where id = $1', [id]))[0]!;
 
-  it('are stored as a replica of an earlier release passes them, because it may publish its own copy', async () => {
+  it('are stored unchanged if a replica of an earlier release passes them, as it may publish them too', async () => {
     const pool = await gift.aPool(1);
     const id = randomUUID();
     const event = { v: 1, type: 'reward_link', id: `${id}:generated`, at: 1, account: gift.user.account };

@@ -114,7 +114,7 @@ describe('card loads', () => {
     });
   });
 
-  describe('checked before', () => {
+  describe('that are only checked', () => {
     const check = (pool: string, body: string, options = {}) =>
       gift.load<LoadCheck>(pool, body, { suffix: '/check', ...options });
 

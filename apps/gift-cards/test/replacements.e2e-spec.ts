@@ -211,7 +211,7 @@ describe('a replacement', () => {
       expect(await refusal(id, { body: lost })).toBe('409 LINK_ALREADY_REVEALED');
       expect(await read(id)).toMatchObject({ state: 'REVEALED', replaced_by: null });
       expect(await gift.numbers(pool)).toMatchObject([{ available: 1, reserved: 0, redeemed: 1 }]);
-      // The card does not work, which is another request.
+      // Without `cancel_unrevealed`, the revealed link is replaced, for example because its card does not work.
       const { link } = await replace(id);
       expect(await replace(id, { body: lost })).toMatchObject({ status: 201, link });
     });

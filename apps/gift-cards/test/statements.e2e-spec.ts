@@ -29,7 +29,7 @@ describe('GET /statements', () => {
   let gift: GiftCards;
   beforeEach(async () => {
     gift = await GiftCards.start();
-    // It might have settled the months into which these tests move links.
+    // The background job might have settled links up to a time after those that these tests set.
     gift.disableSettling();
   });
   afterEach(() => gift?.close());

@@ -148,7 +148,7 @@ describe('pools in the management API', () => {
     await gift.addCards(pool, 60, { ...EUR_25, country: 'DE' });
     for (let nth = 0; nth < 5; nth += 1) await gift.aLink(pool, { body: aBody({ country: 'FR' }) });
     const own = async (query: StockQuery) => (await stocksOf([pool], query)).own;
-    // Of its first day, which is too little to say how long they last. The country has a rate of its own.
+    // One day is too short for a forecast. Each country has its own rate.
     const young = await own({ low: true });
     expect(young).toMatchObject([{ country: 'FR', available: 60, used: 5, days: 1 }]);
     expect(daysLeft(young[0]!)).toBeNull();
@@ -166,7 +166,7 @@ describe('pools in the management API', () => {
     expect(await own({ pool })).toMatchObject([{ days: 3 }, { days: 3 }]);
   });
 
-  it('of another account have no stock in the list of an account', async () => {
+  it('are left out of the stock of another account', async () => {
     const { account } = gift.newKey();
     const [pool, other] = [await gift.aPool(1), await gift.aPool(1, EUR_25, account)];
     const { own } = await stocksOf([pool, other], { account });

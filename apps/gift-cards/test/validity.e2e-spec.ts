@@ -133,7 +133,7 @@ describe('cards with an end of validity', () => {
     expect((await gift.open(revealed.token)).link?.state).toBe('REVEALED');
   });
 
-  it('are decided for each link of a transaction', async () => {
+  it('are chosen by the expiry of each link, even if several links share a transaction', async () => {
     const pool = await gift.aPool(0);
     await load(pool, 10, { valid_until: dayIn(3) });
     await load(pool, 10, { valid_until: dayIn(6) });

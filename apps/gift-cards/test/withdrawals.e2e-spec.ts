@@ -16,7 +16,7 @@ describe('a withdrawal', () => {
   let gift: GiftCards;
   beforeAll(async () => {
     gift = await GiftCards.start();
-    // It might write the expired events before a withdrawal does.
+    // The background job might write the expired events before a withdrawal does.
     gift.disableSettling();
   });
   afterAll(() => gift?.close());
@@ -458,7 +458,7 @@ describe('a withdrawal', () => {
     await expectAudit();
   });
 
-  it('goes with a pool that has never had cards', async () => {
+  it('does not prevent the deletion of a pool that has never had cards', async () => {
     const pool = await gift.aPool(0);
     await withdraw(pool, { batch: 'B' });
     await http(gift.app, gift.admin).delete(`/admin/pools/${pool}`).expect(204);

@@ -325,7 +325,7 @@ describe('single-use codes', () => {
     await stocked(0);
     for (const { path } of [fast, slow])
       for (let nth = 0; nth < 5; nth += 1) await allocate(path, `low-${nth}`).expect(201);
-    // In its first days the rate is that of its age: 5 a day, and 5 in 10 days.
+    // The rate covers the age of a perk: 5 in 1 day for `fast`, 5 in 10 days for `slow`.
     await perks.database.query(
       `update perks set created_at = now() - interval '10 days' where id = any ($1)`,
       [[few.perk, slow.perk]],

@@ -59,7 +59,7 @@ describe('views of perks', () => {
     });
     const reading = read(kind && `/perk/${shown}`).then(({ status }) => events.push(`responded ${status}`));
     await recorded;
-    // Takes longer than a response that waits for nothing.
+    // Gives a response that does not wait for its view the time to arrive first.
     await read('/categories').expect(200);
     events.push('durable');
     store();

@@ -50,7 +50,7 @@ describe('the people of an account', () => {
       expect((await call.expect(404)).body.code).toBe('PERSON_NOT_FOUND');
   });
 
-  it('do not get more from a key that expires than the key has', async () => {
+  it('get no higher role from a key that expires, except USER in another account', async () => {
     const [operators, clients] = [await anAccount(), await anAccount()];
     const expires_at = new Date(Date.now() + 3_600_000).toISOString();
     const { body } = await admin()
@@ -68,7 +68,7 @@ describe('the people of an account', () => {
     // The people of clients outlive the operator's key, like the keys of clients.
     await put(clients, 'USER').expect(200);
     expect((await put(clients, 'ADMIN').expect(403)).body.code).toBe('KEY_EXPIRES');
-    // It may keep or lower what a key that lasts has given.
+    // The key may keep or lower a role that a key without an expiry has given.
     await put(operators, 'ADMIN', ADMIN_KEY).expect(200);
     await put(operators, 'ADMIN').expect(200);
     await put(operators, 'USER').expect(200);

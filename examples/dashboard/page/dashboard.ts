@@ -1,6 +1,6 @@
 import cube, { type CubeApi, type Query, type ResultSet } from '@cubejs-client/core';
 
-/** Renews the token after this time; it is valid for 300 s. */
+/** A token is replaced once it is this old. It is valid for 300 s. */
 const TOKEN_MS = 240_000;
 const RANGE = 'from 29 days ago to now';
 

@@ -186,7 +186,7 @@ class StoredCheck {
         : [],
     );
     const counted = await countedConversions(this.analytics, doubles);
-    // These events are not stored, so the one that is stored with the external id is another, perhaps with the same id.
+    // These events are not stored, so a stored one with the same external id is another event, perhaps of the same id.
     for (const { key, ...conversion } of doubles)
       if (counted.has(conversionKey(conversion))) this.missing.delete(key);
     for (const { type, account, id } of this.missing.values())

@@ -97,7 +97,7 @@ class OperatorsController {
   }
 }
 
-/** A stub of the key owner, and how often it is asked. */
+/** A stub of the app that owns the keys. Records each request. */
 class Owner {
   readonly keys: Record<string, ResolvedKey> = {};
   readonly requested: string[][] = [];

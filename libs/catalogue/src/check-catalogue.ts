@@ -57,7 +57,7 @@ export function checkCatalogue(files: Catalogue): { problems: Problem[]; outside
     else if (!isCallerId(entry.id)) complain(entry, 'id', `${what} "${entry.id}" is not a valid id`);
   };
 
-  // Entries with a wrong type instead of a list or map cannot be checked further.
+  // An entry that has another type where a list or map belongs cannot be checked further.
   const unreadable = new Set<object>();
   for (const [kind, shape] of Object.entries(SHAPES) as [keyof typeof SHAPES, Shape][])
     for (const entry of files[kind] as InFile<{ id: unknown }>[])

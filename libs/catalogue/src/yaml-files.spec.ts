@@ -4,7 +4,7 @@ import { emptyCatalogue, type Collection } from './resources.js';
 import { entryOf, parseYaml, perksOf } from './yaml-files.js';
 
 describe('YAML files', () => {
-  it('add what a file states once to each perk, and keep what a perk states itself', () => {
+  it('apply the defaults of a file to its perks, which can override them', () => {
     const text = `
 partner: { id: x, name: X }
 logo: https://x.example/logo.svg

@@ -2,7 +2,7 @@ import { mayCarry, sourceOf, subjectOf, trackingSubject, type TrackingEventType 
 
 const COPIES = ['tracking.analytics-query', 'tracking.replay'];
 
-it('only the subject of the publishing app may carry a type', () => {
+it('only the subject of its app, and copies, may carry a type', () => {
   const owners: Record<TrackingEventType, string> = {
     perk_view: 'perks',
     perk_named: 'perks',

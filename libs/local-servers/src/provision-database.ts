@@ -20,9 +20,9 @@ export interface ProvisionOptions {
 }
 
 /**
- * Milliseconds. Statements of an app that exceed these limits fail, and its caller gets 503 instead of waiting. The
- * limits are settings of the role, because a pooler in transaction mode rejects them as connection parameters.
- * Migrations bypass the pooler and set their own.
+ * Milliseconds. Postgres ends statements and idle transactions of an app that exceed these limits, and the app's caller
+ * gets 503 instead of waiting. The limits are settings of the role, because a pooler in transaction mode rejects them
+ * as connection parameters. Migrations bypass the pooler and set their own.
  */
 const LIMITS = ['statement_timeout = 5000', 'idle_in_transaction_session_timeout = 10000'];
 /** The reader's transactions set their own statement timeout. */

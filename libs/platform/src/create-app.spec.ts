@@ -290,7 +290,7 @@ describe('an app of the platform', () => {
       });
       afterEach(() => roomy.close());
 
-      it('wait in their connections if they are many, and all get a response', async () => {
+      it('stay unread while the memory budget is used up, and all get a response', async () => {
         const clients = Array.from({ length: 100 }, (_, index) => begin(`198.51.100.${index % 10}`));
         await untilNothingIsRead(clients.length);
         // 17 of 100 bodies are admitted. Of the others, only the first bytes and data already in flight are read.

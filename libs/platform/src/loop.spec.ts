@@ -27,7 +27,7 @@ describe('Loop', () => {
     jest.useRealTimers();
   });
 
-  it('runs once at a time, and at once when it is woken up during a run', async () => {
+  it('has one run at a time, and the next one at once if it is woken up during a run', async () => {
     loop.start();
     await settled();
     loop.wake();
@@ -65,7 +65,7 @@ describe('Loop', () => {
     expect(runs).toHaveLength(3);
   });
 
-  it('logs the first of several failures, but no outage, and goes on', async () => {
+  it('warns of the first of several failures, but not of an outage, and continues', async () => {
     loop.start();
     for (const error of [
       new ApiError('DEPENDENCY_UNAVAILABLE'),

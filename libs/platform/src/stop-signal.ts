@@ -1,4 +1,4 @@
-/** Calls `stop` on SIGTERM and SIGINT. Replaces the listeners that a bundle sets as process 1 while it loads. */
+/** Calls `stop` on SIGTERM and SIGINT. Replaces the listeners of rolldown.config.mjs, which only process 1 has. */
 export function onStopSignal(stop: (signal: NodeJS.Signals) => void): void {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     const before = process.listeners(signal);

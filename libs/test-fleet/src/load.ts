@@ -42,7 +42,7 @@ export interface Attempt {
   begunAt: number;
   /** When it was acknowledged, in milliseconds since the run began. Absent if it was not. */
   acknowledgedAt?: number;
-  /** Number of its requests that got 503, `Continue wait` or no response. */
+  /** Number of its requests that got 503 or no response. */
   refusals: number;
   /** Id of the reward link, if it has one. */
   linkId?: string;
@@ -392,8 +392,9 @@ export class Load {
       `${this.fleet.urls['analytics-query']}/cubejs-api/v1/load?query=${query}`,
       { headers: { authorization: this.analyticsToken } },
     );
-    // A slow query responds with this error, and the client retries.
-    if ((JSON.parse(text) as { error?: string }).error) throw new Refused('Continue wait');
+    // Cube's "Continue wait" is 200 with an error, which this query host never sends.
+    const { error } = JSON.parse(text) as { error?: string };
+    if (error !== undefined) throw new Error(`got 200 with the error ${error}`);
   }
 }
 

@@ -9,7 +9,7 @@ import type { TestFleet } from './test-fleet.js';
 const COUNTED_WITHIN_MS = 120_000;
 /** Extra wait before the last comparison, because duplicates may arrive late. */
 const LAST_COMPARISON_AFTER_MS = 4_000;
-/** At least this many URLs, tokens, cards and sessions each are checked, or all if there are fewer. */
+/** At least this many URLs, tokens, cards and sessions each are sampled, or all if there are fewer. */
 const SAMPLE = 150;
 
 const lostIn = ({ sums }: Reconciliation): number =>

@@ -50,7 +50,7 @@ describe('a reward link', () => {
     ['has no row', { linkEvents: new Map([['l:generated', 1]]) }, LOST],
     ['has no event', { links }, LOST],
     ['has another id than acknowledged', { links: new Map([['a', [{ ...row, id: 'm' }]]]) }, LOST],
-    ['twice', { links: new Map([['a', [row, { ...row, id: 'm' }]]]) }, DUPLICATED],
+    ['exists twice', { links: new Map([['a', [row, { ...row, id: 'm' }]]]) }, DUPLICATED],
     ['is counted twice', { links, linkEvents: new Map([['l:generated', 2]]) }, DUPLICATED],
   ])('is reported if it %s', (_, found, expected) => expect(sumOf([made], found)).toEqual(expected));
 

@@ -5,7 +5,7 @@ import { waitFor } from './wait-for.js';
 
 const ARTIFACTS = join(resolve(__dirname, '../../..'), 'artifacts');
 
-/** Waits until an expression is true in the page. After a while, Playwright itself looks only every 500 ms. */
+/** Waits until an expression is true in the page. Playwright's own waits check less often, in the end every 500 ms. */
 export const untilTrue = (page: Page, expression: string, what: string, deadlineMs = 20_000): Promise<void> =>
   waitFor(() => page.evaluate<boolean>(`Boolean(${expression})`), what, deadlineMs);
 

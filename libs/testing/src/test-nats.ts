@@ -25,7 +25,7 @@ const users = natsUsersBy('tests');
 /** Returns the broker URL (or that of a proxy in front of it) with the user and permissions of an app. */
 export const brokerUrlOf = users.urlOf;
 
-/** Passes the user of the URL explicitly, because the NATS client ignores it. */
+/** Connects with the user of the URL, which the NATS client alone would ignore. */
 export function connectTo(natsUrl: string, options: ConnectionOptions = {}): Promise<NatsConnection> {
   const { servers, user, password } = parseBrokerUrl(natsUrl);
   return connect({ servers, ...(user && { user, pass: password }), timeout: 20_000, ...options });

@@ -10,7 +10,7 @@ export async function violations(page: Page): Promise<string[]> {
     // `;0` keeps Playwright from serializing axe itself.
     await page.evaluate(`${axe};0`);
   }
-  // The only rule of WCAG 2.2 is off by default.
+  // axe's only rule for the criteria that WCAG 2.2 added is off by default.
   const options = { resultTypes: ['violations'], rules: { 'target-size': { enabled: true } } };
   // Every rule runs on every element. Passed checks are not reported, because describing them took most of the time.
   const found = await page.evaluate<AxeResults['violations']>(

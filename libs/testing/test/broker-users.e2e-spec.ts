@@ -86,7 +86,7 @@ describe('the NATS users of the apps', () => {
       ]);
     for (const subject of [
       `$JS.API.STREAM.DELETE.${TRACKING_STREAM}`,
-      // analytics-ingest reads all messages and removes those that it has stored.
+      // analytics-query reads and deletes messages for erasures, and purges stored ones when the stream is nearly full.
       ...(app === 'analytics-query'
         ? []
         : [`$JS.API.STREAM.PURGE.${TRACKING_STREAM}`, `$JS.API.STREAM.MSG.GET.${TRACKING_STREAM}`]),
@@ -157,7 +157,7 @@ describe('the NATS users of the apps', () => {
       });
     const response = await sendRequest(replyPrefix('token-issuer', 'analytics-query'), 10_000);
     expect(response.string()).toBe('stand-ins');
-    // In the shared inbox, a received message has a reply subject, to which anybody could reply.
+    // It may not respond to any other subject of the caller's inbox, not even to that of a request.
     await expect(sendRequest(inboxPrefix('token-issuer'), 500)).rejects.toThrow(/timeout/i);
     expect(await owner.refusedTo(say(`${inboxPrefix('token-issuer')}.one`))).not.toEqual([]);
     expect(await owner.refusedTo(say(`${replyPrefix('perks', 'analytics-query')}.one`))).toHaveLength(1);

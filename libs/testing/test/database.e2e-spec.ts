@@ -40,7 +40,7 @@ class BreakNotes1767225700000 implements MigrationInterface {
 }
 const migrations: MigrationClass[] = [CreateNotes1767225600000];
 
-/** Each lets go of a connection. */
+/** Each makes a request to `/busy` release its connection. */
 const releases: (() => void)[] = [];
 
 class NoteDto {

@@ -4,7 +4,7 @@ const PROGRAM = `
   import { onStopSignal } from './libs/platform/src/stop-signal.ts';
   process.on('SIGTERM', () => process.exit(143));
   process.kill(process.pid, 'SIGTERM');
-  // It is here before the next turn of the loop, as while modules are loaded.
+  // Blocks the event loop, as loading modules does: the signal arrives, but its listener cannot run yet.
   for (const end = Date.now() + 200; Date.now() < end; );
   onStopSignal((signal) => { console.log('heard ' + signal); process.exit(0); });
   setTimeout(() => process.exit(7), 5_000);

@@ -37,8 +37,8 @@ const SILENCE_MS = 4_000;
 /** Interval of heartbeats. The broker accepts no more than half the expiry of a fetch, so short fetches use that. */
 const MAX_HEARTBEAT_MS = 1_500;
 /**
- * A fetch ends this long after its expiry without a word from the broker, which sends no end if it delivers messages at
- * the moment of expiry. Long enough for messages that a busy process has not read yet.
+ * If the broker sends no end, a fetch ends this long after its expiry: there is none if messages are delivered at the
+ * moment of expiry. Long enough for messages that a busy process has not read yet.
  */
 const END_GRACE_MS = 1_000;
 /** No messages, expired, or the next message exceeds the requested bytes. */

@@ -35,7 +35,7 @@ function aRelay({ publish, relay = NOTHING, write, isUnavailable = false }: Arou
 
 describe('a batch of the outbox that takes several messages', () => {
   const batch = Array.from({ length: 3 }, () => 'x'.repeat(CHARACTERS_PER_MESSAGE - 1));
-  /** Relays it to a stream that takes the messages for which this says true. */
+  /** Relays the batch to a stream that accepts message n if `takes[n]` is true. */
   const relayBatch = async (takes: boolean[]) => {
     let messages = 0;
     let isDeleted: boolean | undefined;
@@ -90,7 +90,7 @@ it('events that went from memory to the outbox are published again when the data
   let writing = nextWrite();
   relay.keepInMemory(['one', 'two']);
   await writing;
-  // The relay goes on once it knows that they are written.
+  // Lets the relay remember the events as written, before the database becomes unavailable.
   await new Promise((resolve) => setImmediate(resolve));
   writing = nextWrite();
   outbox.emit('lost');

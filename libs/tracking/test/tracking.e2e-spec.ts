@@ -410,12 +410,12 @@ describe('TrackingService', () => {
     const notOfAnn = (): PerkClickEvent[] => [
       { ...event(), journey: `${ann}.` },
       { ...event(), account: 'other', journey: ann },
-      // Named by an attribute of another journey, and by no journey of its own.
+      // Has the name in an attribute, but belongs to another journey.
       { ...event(), journey: 'ben', cmeta: { friend: ann } },
       event(),
     ];
     afterEach(() => createTrackingStream(nats.url));
-    /** So that the rows stay in the outbox. */
+    /** Deletes the stream, so that rows stay in the outbox, and empties the outbox. */
     const withoutStream = async () => {
       await deleteTrackingStream(nats.url);
       await tracking.track(event());

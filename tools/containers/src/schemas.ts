@@ -31,7 +31,7 @@ const camel = (name: string): string =>
   name
     .replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
     .replace(/([A-Z])([A-Z]+)(?![a-z])/g, (_, first: string, rest: string) => first + rest.toLowerCase());
-/** Maps with user-defined keys. `camelKeys` leaves out quantities, because they are classes in the library. */
+/** Maps with user-defined keys. `camelKeys` drops `requests` and `limits`: quantities are classes in the library. */
 const UNCHANGED_KEYS = ['parameters', 'labels', 'annotations', 'requests', 'limits'];
 const camelKeys = (value: unknown): unknown =>
   Array.isArray(value)

@@ -435,7 +435,7 @@ export const STEPS: Step[] = [
         await sleep(DELIVERY_POLL_MS);
         const { data } = await events.listWebhookDeliveries({ webhookId: WEBHOOK });
         const delivery = data.find(({ event_id }) => event_id === event.id);
-        j.say(`the delivery is ${delivery?.state}, attempts: ${delivery?.attempts}`);
+        j.say(`the delivery is ${delivery?.state ?? 'not listed yet'}, attempts: ${delivery?.attempts ?? 0}`);
         isDelivered = delivery?.state === 'delivered';
       }
       await events.deleteWebhook({ webhookId: WEBHOOK });

@@ -40,7 +40,7 @@ async function readCommands(): Promise<string[]> {
   );
 }
 
-/** Runs the commands outside the repository, because they need nothing from it. */
+/** Runs the commands in an empty folder, because readers of the quickstart do not have the repository. */
 async function runAll(commands: string[]): Promise<{ code: number | null; output: string }> {
   const folder = mkdtempSync(join(tmpdir(), 'perkway-quickstart-'));
   try {

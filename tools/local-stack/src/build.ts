@@ -55,7 +55,7 @@ function readIfThere(file: string): string {
   }
 }
 
-/** Runs `work` while no other process of this repository does. The lock of a killed process does not count. */
+/** Runs `work` while no other process holds the file `lock`. The lock of a killed process does not count. */
 export async function alone<T>(lock: string, work: () => Promise<T>): Promise<T> {
   const mine = `${lock}.${process.pid}`;
   mkdirSync(dirname(lock), { recursive: true });

@@ -81,7 +81,7 @@ describe('Supervisor', () => {
     expect(lines).toHaveLength(2);
   });
 
-  it('stops a server while it launches it again', async () => {
+  it('stops a server that it is launching again', async () => {
     const slow = server('exec sleep 60', [...kind], 1_000);
     supervisor.addGroup(slow);
     await slow.start();

@@ -75,7 +75,10 @@ async function limitWrites(client: pg.Client, role: string): Promise<void> {
   for (const { name } of functions) await client.query(`revoke execute on function ${name} from public`);
 }
 
-/** Revokes the default right to connect to other databases. Only their owner can; `ReportingGuard` ends the rest. */
+/**
+ * Revokes the default right to connect to other databases. Only their owner can; in databases of other owners,
+ * `ReportingGuard` ends the sessions.
+ */
 async function closeOtherDatabases(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ name: string }>(
     `select datname as name from pg_database

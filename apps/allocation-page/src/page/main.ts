@@ -97,7 +97,7 @@ function showResult(result: ApiResult, byAction: boolean): void {
   else enter(result.kind, byAction);
 }
 
-/** Calls the API. While there is no response, says that the connection seems slow. */
+/** Calls the API. After `SLOW_MS` without a response, says that the connection seems slow. */
 async function request(given: string, operation: 'get' | 'reveal'): Promise<ApiResult> {
   const say = (isSlow: boolean) => all('[data-slow]').forEach((note) => (note.hidden = !isSlow));
   const slow = setTimeout(say, SLOW_MS, true);
@@ -195,8 +195,7 @@ one('[data-print]').addEventListener('click', () => print());
 one('[data-save]').addEventListener('click', savePicture);
 // The URL was edited, or another link was pasted into it.
 addEventListener('hashchange', () => openAddress(true));
-// Meanwhile, the card may have been revealed elsewhere: the page returns from the back/forward cache, or the reader
-// from another tab.
+// The card may have been revealed elsewhere while the page was in the back/forward cache or in the background.
 addEventListener('pageshow', (event) => {
   if (event.persisted && state !== 'revealing') void load(false, state !== 'loading');
 });

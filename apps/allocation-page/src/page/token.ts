@@ -19,8 +19,8 @@ export function tokenOfText(text: string): string | null {
   const joined = text.replace(/\s+/g, '');
   const inText = FRAGMENT.exec(text)?.[1];
   const inJoined = FRAGMENT.exec(joined)?.[1];
-  // A mail program may have wrapped the link within its token. Joining would append the words after a link to its token,
-  // so it needs a part that is too short and a result of the right length.
+  // A mail program may have wrapped the link within its token, but joining also appends the words after a link to its
+  // token. So a part of 20 characters or more is joined only if it is too short for a token and the result is not too long.
   const isWrapped = !inText || (inText.length < MIN_SIGNED && inJoined!.length <= MAX_SIGNED);
   if (inJoined) return isWrapped ? inJoined : inText!;
   const alone = TOKEN.exec(joined);

@@ -31,7 +31,7 @@ interface Files {
  * Renders the page in one language, with all its states. The script shows the elements of the current state
  * (`data-when`) and fills in the link's values (`data-fill`, `data-template`); it contains no texts of its own.
  *
- * @param isForeign whether the reader prefers languages that the page lacks: it then begins with the language buttons
+ * @param isForeign whether the reader prefers only languages that the page lacks: it then begins with language buttons
  */
 export const renderPage = (
   texts: Texts,
@@ -264,7 +264,7 @@ const delivered = (texts: Texts): Html =>
     >
   </p>`;
 
-/** Renders the section of a link that was ended before its time. */
+/** Renders the section of a link that was cancelled or replaced, or whose card was withdrawn. */
 const ended = (state: 'cancelled' | 'withdrawn' | 'replaced', texts: Texts): Html =>
   html`<section data-when="${state}" hidden>
     <h1 tabindex="-1">${texts[state].heading}</h1>

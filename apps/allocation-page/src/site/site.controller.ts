@@ -31,8 +31,8 @@ export class SiteController {
   }
 
   /**
-   * Serves the page on `/`, and with status 404 on every other path that a person may open, so that people find the
-   * field to paste their link into.
+   * Serves the page with status 200 on `/` and `/%23…`, and with 404 on every other path that a person may open, so
+   * that people find the field to paste their link into.
    */
   @Get(['/', '*'])
   page(@Query('lang') lang: unknown, @Req() request: FastifyRequest, @Res() reply: FastifyReply) {

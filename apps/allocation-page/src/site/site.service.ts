@@ -13,7 +13,7 @@ export class SiteService {
   readonly assets: PageAssets;
   private readonly pages: Readonly<Record<Language, Compressed>>;
   /**
-   * The page in the default language, for readers who prefer none of its languages: starts with links to all of them.
+   * The page in the default language, for readers who prefer none of its languages: starts with a button for each.
    */
   private readonly foreign: Compressed;
 

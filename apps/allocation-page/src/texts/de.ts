@@ -131,7 +131,7 @@ export const de: Texts = {
   },
   busy: {
     heading: 'Bitte warten Sie eine Minute',
-    text: 'Aus Ihrem Netzwerk wurden in kurzer Zeit zu viele Geschenklinks aufgerufen, vielleicht von jemand anderem. Deshalb müssen Sie kurz warten.',
+    text: 'Aus Ihrem Netzwerk wurden in kurzer Zeit zu viele ungültige Geschenklinks aufgerufen, vielleicht von jemand anderem. Deshalb müssen Sie kurz warten.',
     next: 'Ihre Geschenkkarte ist sicher, und Ihr Link bleibt, wie er ist. Bitte versuchen Sie es in einer Minute noch einmal.',
   },
   paste: {

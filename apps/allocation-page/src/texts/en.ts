@@ -125,7 +125,7 @@ export const en: Texts = {
   },
   busy: {
     heading: 'Please wait a minute',
-    text: 'Too many gift links were opened from your network in a short time, perhaps by somebody else who uses it. That is why this page asks you to wait.',
+    text: 'Too many invalid gift links were opened from your network in a short time, perhaps by somebody else who uses it. That is why this page asks you to wait.',
     next: 'Your gift card is safe, and your link stays as it is. Please try again in a minute.',
   },
   paste: {

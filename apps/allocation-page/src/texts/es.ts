@@ -125,7 +125,7 @@ export const es: Texts = {
   },
   busy: {
     heading: 'Espere un minuto',
-    text: 'Se han abierto demasiados enlaces de regalo en poco tiempo desde su red; quizá lo haya hecho otra persona. Por eso esta página le pide que espere.',
+    text: 'Se han abierto demasiados enlaces de regalo no válidos en poco tiempo desde su red; quizá lo haya hecho otra persona. Por eso esta página le pide que espere.',
     next: 'Su tarjeta regalo está a salvo y su enlace sigue igual. Inténtelo de nuevo dentro de un minuto.',
   },
   paste: {

@@ -129,7 +129,7 @@ export const fr: Texts = {
   },
   busy: {
     heading: 'Merci de patienter une minute',
-    text: 'Trop de liens cadeaux ont été ouverts en peu de temps depuis votre réseau, peut-être par quelqu’un d’autre. C’est pourquoi cette page vous demande de patienter.',
+    text: 'Trop de liens cadeaux non valides ont été ouverts en peu de temps depuis votre réseau, peut-être par quelqu’un d’autre. C’est pourquoi cette page vous demande de patienter.',
     next: 'Votre carte cadeau est en sécurité et votre lien reste tel quel. Réessayez dans une minute.',
   },
   paste: {

@@ -82,7 +82,7 @@ export interface Texts {
   withdrawn: { heading: string; text: string; textBrand: string };
   /** The sender has made another link in place of this one. */
   replaced: { heading: string; text: string; textBrand: string };
-  /** What a recipient quotes to the sender. */
+  /** For the start of the link's id, which a recipient quotes to the sender. */
   reference: CopyTexts;
   help: string;
   helpBrand: string;

@@ -384,7 +384,7 @@ const STATES: Record<
     },
     reads: [
       /^Please wait a minute$/m,
-      /^Too many gift links were opened from your network in a short time/m,
+      /^Too many invalid gift links were opened from your network in a short time/m,
       /^Your gift card is safe, and your link stays as it is\. Please try again in a minute\.$/m,
       /^Try again$/m,
     ],

@@ -45,7 +45,7 @@ export class SharedResponses {
     return run.response;
   }
 
-  /** @returns stops waiting, as an abort of the signal does */
+  /** Counts the client as waiting. Returns a function that ends this, as an abort of the signal does. */
   private join(run: Running, signal: AbortSignal): () => void {
     let isWaiting = true;
     run.waiting += 1;

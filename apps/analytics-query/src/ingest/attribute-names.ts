@@ -43,8 +43,8 @@ export class AttributeNames {
   private readonly full = new LRUCache<string, true>({ max: MAX_FULL_ACCOUNTS, ttl: FULL_MS });
 
   /**
-   * Returns the names in the batch that may not be in the table yet. For each account, names from calls with a key come
-   * first, so that the others do not take their place below its limit.
+   * Returns the names in the batch that may not be in the table yet. For each account, names from calls with a USER or
+   * ADMIN key come first, so that public requests do not use up the account's limit before them.
    */
   unknownNames(events: StoredEvent[]): AttributeName[] {
     const names = new Map<string, AttributeName>();
@@ -82,8 +82,8 @@ export class AttributeNames {
       return true;
     });
     if (fitting.length === 0) return;
-    // One statement in one order: writers that see the same new names, in any events, wait for each other instead of
-    // deadlocking.
+    // One statement inserts all names in a fixed order, so that writers with the same new names wait for each other
+    // instead of deadlocking.
     await manager.query(
       `insert into attribute_names as stored (account_id, name, keyed)
        select u.account_id, u.name, bool_or(u.keyed)

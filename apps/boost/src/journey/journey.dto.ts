@@ -68,7 +68,7 @@ export class TrackDto {
 
   @ApiProperty({
     description:
-      "The client's own id of a conversion. Conversions with the same id count once per account, separately for JOURNEY keys",
+      "The client's own id of a conversion. Conversions with the same id count once per account; those sent with JOURNEY keys are counted apart from the others",
     example: 'order-90210',
   })
   @IsOmittable()

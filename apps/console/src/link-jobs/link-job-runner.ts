@@ -11,7 +11,7 @@ const ROWS_PER_BATCH = 100;
 /** A batch requests no further links after this time, so that a request (15 s at most) ends before the lease. */
 const BATCH_MS = 40_000;
 
-/** When the lease ends, any replica takes over the job, for example from a dead one. */
+/** Takes the job that has waited longest. After its lease ends, another replica can take it over from a dead one. */
 const TAKE = `
   update link_jobs set leased_until = now() + interval '60 seconds', turn_at = now() where id = (
     select id from link_jobs where state = 'running' and leased_until <= now()

@@ -107,7 +107,7 @@ export class OperatorsHomeController {
   @Header('cache-control', 'no-store')
   @ApiOperation({ summary: 'List the webhooks of an account, and whether they work' })
   @ApiOkResponse({
-    description: 'Those that fail or that the service disabled first, up to 200',
+    description: 'Up to 200; those that fail, or that the service disabled, come first',
     type: [WebhookStateDto],
   })
   async getWebhooksOfAccount(@Param('accountId', CallerIdPipe) account: string): Promise<WebhookStateDto[]> {

@@ -10,7 +10,7 @@ class StockDto {
   @ApiProperty({
     type: 'integer',
     nullable: true,
-    description: `Days until the stock runs out, at the rate of the last 30 days, or since the first load of the card value or the creation of the perk, if later. Cards of links that ended unrevealed do not count as used. Null if fewer than ${LEAST_USED} were used, or in fewer than ${LEAST_DAYS} days`,
+    description: `Days until the stock runs out, at the rate of the last 30 days, or since the first load of the card value or the creation of the perk, if later. Cards of links that ended unrevealed do not count as used. Null if fewer than ${LEAST_USED} were used, or if the rate covers fewer than ${LEAST_DAYS} days`,
     example: 6,
   })
   days_left: number | null;

@@ -839,7 +839,7 @@ it('says whether it went better, and which source made the difference', async ()
   ]);
   // A customer id has too many values to compare.
   await by.selectOption('Segment: customer');
-  await page.getByText('more than 1,000 values').waitFor();
+  await page.getByText('1,000 values or more').waitFor();
   await by.selectOption('Campaign');
   await table.getByRole('link', { name: 'Foreign spring' }).click();
   await page.getByRole('heading', { level: 1, name: 'Foreign spring' }).waitFor();
@@ -848,7 +848,7 @@ it('says whether it went better, and which source made the difference', async ()
   await page.goBack();
   await table.getByRole('link', { name: 'Foreign spring' }).waitFor();
   await page.goBack();
-  await page.getByText('more than 1,000 values').waitFor();
+  await page.getByText('1,000 values or more').waitFor();
 }, 120_000);
 
 it('leads from a figure to the events behind it, and back', async () => {

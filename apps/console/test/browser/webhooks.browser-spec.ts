@@ -163,14 +163,14 @@ describe('a webhook', () => {
     const page = await stage.signIn(context);
     await stage.goto(page, '/integration/webhooks/orders');
     await button(page, 'Replay…').click();
-    await dialog(page).getByLabel('Which time').selectOption('Own times');
+    await dialog(page).getByLabel('Which time').selectOption('Custom times');
     await dialog(page).getByLabel('From').fill('2026-01-02T10:00');
     await dialog(page).getByLabel('Until').fill('2026-01-02T11:00');
     await button(page, 'Continue').click();
     await dialog(page).getByText('from 2 Jan 2026, 10:00 until 2 Jan 2026, 11:00 again').waitFor();
     await expectNoFault(page, 'webhook-replay-confirm');
     await button(page, 'Replay').click();
-    await notice(page, 'No event of its types is stored of this time.');
+    await notice(page, 'No event of its types is stored for this time.');
     await button(page, 'Replay…').click();
     await button(page, 'Continue').click();
     await button(page, 'Replay').click();

@@ -23,8 +23,8 @@ export const totalOf = (segments: Total[]): Total =>
   );
 
 /**
- * Returns the most journeys that can have got a reward link and nothing else: the funnel counts how many took each step,
- * not which steps a journey took. Docs: docs/figures.md.
+ * Returns an upper bound of the journeys that got a reward link and nothing else. The exact number is unknown, because
+ * the funnel counts the journeys of each step, not the steps of each journey. Docs: docs/figures.md.
  */
 export const mostWithLinkOnly = ({
   journeys,
@@ -92,8 +92,9 @@ export const perkContributionsOf = <Perk extends PerkOutcomes>(
 const MOST_OF_ALL = 0.9;
 
 /**
- * Returns as `main` the part that made at least half of the change, because the verdict says "mostly", and as `next`
- * the largest other part if it moved the rate, up or down, by a quarter of the change. Undefined without `main`.
+ * Returns as `main` the part that made at least half of the change, because the verdict says "most of the change", and
+ * as `next` the largest other part if it moved the rate, up or down, by at least a quarter of the change. Undefined
+ * without `main`.
  */
 export function causeOf<Part extends { points: number; count: number }>(
   parts: Part[],

@@ -2,9 +2,10 @@ import { rangeBefore, type DayRange } from '@perkway/domain/day-range';
 
 export { rangeBefore };
 
-/** Days in the format of analytics, YYYY-MM-DD, in the user's time zone. */
+/** The user's time zone. */
 export const TIMEZONE = Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC';
 
+/** Returns the day in the format of analytics, YYYY-MM-DD, in the user's time zone. */
 export function isoDay(date: Date): string {
   const two = (value: number) => String(value).padStart(2, '0');
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;

@@ -60,7 +60,7 @@ export const capitalized = (text: string) => `${text.charAt(0).toUpperCase()}${t
 export const formatShare = (part: number, whole: number) => (whole > 0 ? percent.format(part / whole) : null);
 
 const MINUS = '−';
-/** The change of a count as a percentage of the one before, with its sign. Returns null if that is 0. */
+/** Formats the change of a count as a percentage of the count before, with its sign; null if the count before is 0. */
 export const formatChange = (count: number, before: number) =>
   before > 0
     ? `${count > before ? '+' : count < before ? MINUS : ''}${percent.format(Math.abs(count - before) / before)}`

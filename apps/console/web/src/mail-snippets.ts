@@ -1,6 +1,6 @@
 /**
- * What a mailer replaces by the id of each recipient. Where it can, it encodes the id for a URL; the others' ids are
- * made of letters, digits and hyphens.
+ * Placeholders that a mailer replaces with the id of each recipient. Those of Braze and Customer.io encode the id for a
+ * URL. The other ids need no encoding, unless a Marketing Cloud subscriber key has characters such as `+`.
  */
 export const PLACEHOLDERS = {
   mailchimp: '*|UNIQID|*',

@@ -30,7 +30,7 @@ export const cardValuesBy = (dimension: string, rows: Row[]): Map<string, Money>
     (row) => numberOf(row, 'reward_links.count') * numberOf(row, 'reward_links.denomination'),
   );
 
-/** Returns what sorts rows by money; undefined if they have several currencies, which have no order. */
+/** Returns a function from a row to its amount, to sort by; undefined if the rows have several currencies. */
 export function sortBySum<T>(rows: readonly T[], moneyOf: (row: T) => Money | undefined) {
   const currencies = new Set(rows.flatMap((row) => [...(moneyOf(row)?.keys() ?? [])]));
   return currencies.size > 1 ? undefined : (row: T) => moneyOf(row)?.values().next().value ?? 0;

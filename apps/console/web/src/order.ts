@@ -11,7 +11,7 @@ interface Ranked {
 export const byRank = <T extends Ranked>(list: readonly T[]): T[] =>
   list.toSorted((one, other) => one.rank - other.rank);
 
-/** Ranks items in the order of the list, with the ranks that the list has, if they are different. */
+/** Assigns ranks in the order of the list: the existing ranks if they all differ, or else 1, 2, 3 and so on. */
 export function ranked<T extends Ranked>(list: readonly T[]): T[] {
   const ranks = list.map(({ rank }) => rank).toSorted((one, other) => one - other);
   const areDifferent = new Set(ranks).size === ranks.length;

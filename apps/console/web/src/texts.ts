@@ -154,15 +154,14 @@ export const texts = {
 
   signIn: {
     title: 'Sign in',
-    intro:
-      'With the API key of your account. It stays on the server: your browser gets a session and never keeps the key.',
+    intro: 'With the API key of your account. Your browser gets a session and does not keep the key.',
     apiKey: 'API key',
     button: 'Sign in',
     busy: 'Signing in…',
     or: 'or',
     with: (label: string) => `Sign in with ${label}`,
     wrong:
-      'This key is not known. Check that all of it was copied. Keys with scopes and expired keys cannot sign in.',
+      'This key is not known. Check that all of it was copied. JOURNEY keys, keys with scopes and expired keys cannot sign in.',
     slowDown: (seconds: number) =>
       `Too many wrong keys from here. Try again in ${seconds} ${pluralOf(seconds, 'second', 'seconds')}.`,
     empty: 'Enter your API key.',
@@ -197,7 +196,7 @@ export const texts = {
     servers: 'Perks that your servers read count as seen by people.',
     /** @param all the events of people that campaigns tracked; unknown in a report */
     withoutJourney: (events: number, all?: number) =>
-      `${formatNumber(events)} ${all ? `of ${formatNumber(all)} ` : ''}${pluralOf(all ?? events, 'event', 'events')} of people in campaigns${all ? ` (${formatShare(events, all)})` : ''} came without ${pluralOf(events, 'its', 'their')} own journey id. All of one campaign count as one journey, which the funnel leaves out.`,
+      `${formatNumber(events)} ${all ? `of ${formatNumber(all)} ` : ''}${pluralOf(all ?? events, 'event', 'events')} of people in campaigns${all ? ` (${formatShare(events, all)})` : ''} came without ${pluralOf(events, 'its', 'their')} own journey id. Those of one campaign count as one journey, which the funnel leaves out.`,
     noneWithoutJourney: 'Every campaign event has a journey id.',
     distinct: 'Each journey counts once, however often it clicked. People only.',
     bySource: COUNTED_BY_SOURCE,
@@ -331,7 +330,7 @@ export const texts = {
       change: 'Change',
       value: 'Value',
       valueBefore: 'Value before',
-      note: 'Counts people. A link has the value of its card and counts on the day of the step. Only opened links are spent. The value of conversions is the sum that your server sent.',
+      note: 'People only. A link has the value of its card and counts on the day of the step. Only opened links are spent. The value of conversions is the sum that your server sent.',
       howCounted: 'How figures are counted',
       unused: (steps: string[]) =>
         `No reward links were ${formatChoice(steps)} in these dates or the days before.`,
@@ -381,7 +380,7 @@ export const texts = {
       perkNote:
         'Shares of all journeys. A perk contributes the change of its share. A journey of several perks counts for each, so together they can contribute more than the change.',
       clicksNote: 'Clicks of people. The differences add up to the change of all clicks.',
-      tooMany: 'There are more than 1,000 values, too many to compare.',
+      tooMany: 'There are 1,000 values or more, too many to compare.',
       now: 'Clicks',
       before: 'Clicks before',
       difference: 'Difference',
@@ -526,7 +525,7 @@ export const texts = {
     needsPlaceholder: 'Enter the placeholder of your mailer, and the pixel and links appear here.',
     source: UTM_SOURCE,
     sourceHint: 'Results by source show it under this name.',
-    knownSources: 'The field suggests those of the latest year: the same name again continues the same row.',
+    knownSources: 'The field suggests the sources of the past year. The same name again continues its row.',
     utm: { utm_campaign: UTM_CAMPAIGN, utm_content: 'Version (utm_content)' },
     utmHint: {
       utm_campaign:
@@ -596,7 +595,7 @@ export const texts = {
     },
     needsScope: 'Choose at least one.',
     lastDay: 'Last day',
-    lastDayHint: 'The key works until the end of this day. Without one it does not expire.',
+    lastDayHint: 'The key works until the end of this day. Empty: it does not expire.',
     expired: (when: string) => `Expired ${when}`,
     ends: (when: string) => `Ends ${when}`,
     endingSoon: (names: string) => `Ends within 14 days: ${names}. Create a key that replaces it in time.`,
@@ -713,7 +712,7 @@ export const texts = {
     failing: (since: string) => `Failing since ${since}`,
     disabledTitle: (when: string) => `Perkway disabled this webhook on ${when}`,
     failingText:
-      'Deliveries are repeated. If none succeeds for five days, Perkway disables this webhook. The deliveries below say what the receiver responds.',
+      'Deliveries are retried. If none succeeds for five days, Perkway disables this webhook. The deliveries below show what the receiver responds.',
     disabledOwn: 'This webhook is disabled. Nothing is delivered to it but pings.',
     disabledText: 'Repair the receiver, check it with a ping, enable the webhook and replay what it missed.',
     enable: 'Enable',
@@ -777,9 +776,14 @@ export const texts = {
     replay: 'Replay…',
     replayTitle: 'Replay events',
     replayText:
-      'Delivers the stored events of a time again, delivered before or not. They keep their ids, so a receiver that remembers ids handles none twice.',
+      'Delivers all stored events of a period, also those that were delivered before. They keep their ids, so a receiver that remembers ids handles none twice.',
     range: 'Which time',
-    ranges: { '1': 'The last hour', '24': 'The last 24 hours', '168': 'The last 7 days', own: 'Own times' },
+    ranges: {
+      '1': 'The last hour',
+      '24': 'The last 24 hours',
+      '168': 'The last 7 days',
+      own: 'Custom times',
+    },
     from: 'From',
     to: 'Until',
     toHint: 'Empty: until now.',
@@ -789,7 +793,7 @@ export const texts = {
       `“${id}” gets every stored event of its types from ${from} until ${to ?? 'now'} again.`,
     confirmAction: 'Replay',
     replayed: (count: string, one: boolean) => `${count} ${one ? 'event is' : 'events are'} on the way.`,
-    nothingToReplay: 'No event of its types is stored of this time.',
+    nothingToReplay: 'No event of its types is stored for this time.',
   },
 
   events: {
@@ -828,7 +832,7 @@ export const texts = {
     webhook: 'Webhook',
     sent: (webhook: string) => `The event is on its way to ${webhook}.`,
     notDelivered:
-      'This webhook never got the event, as it was created or enabled later. Replay its time on the page of the webhook.',
+      'This webhook never got the event, as it was created or enabled later. Replay the time of the event on the page of the webhook.',
     noWebhook: 'No enabled webhook of yours takes events of this type.',
     toWebhooks: 'To the webhooks',
     types: {
@@ -1245,7 +1249,7 @@ export const texts = {
       created_by: 'Made by',
     } as Record<string, string>,
     help: {
-      'reward_links.count': 'links that reached a state, in each state once',
+      'reward_links.count': 'links that reached a state; a link counts once in each state',
       count: 'everything tracked',
       count_people: 'without bots, prefetches and mail proxies',
       'campaign_funnel.journeys': 'distinct journeys with an id of their own',
@@ -1481,7 +1485,7 @@ export const texts = {
     },
     id: 'Id',
     find: 'Find',
-    found: (kind: string) => `What will go of the ${kind}`,
+    found: (kind: string) => `Data of the ${kind} that will be erased`,
     confirmOf: (kind: string) => `Erase the ${kind}…`,
     nothing: {
       journey_id: 'Nothing was counted under this id. An erasure also covers what arrives later.',
@@ -1746,7 +1750,7 @@ export const texts = {
     ofLoad: (load: string) => `upload ${load}`,
     ofCodes: 'a list of codes',
     ofSomeCodes: (count: string) => `a list of ${count} codes`,
-    ofDay: (day: string) => `valid until before ${day}`,
+    ofDay: (day: string) => `lapsing before ${day}`,
     of: (selection: string, when: string) => `Cards: ${selection}. Started ${when}.`,
     confirmTitle: (of: string) => `Withdraw these cards of ${of} for good?`,
     confirmText: (
@@ -1797,7 +1801,7 @@ export const texts = {
       perks: 'Perks cannot be read.',
       links: 'Click URLs of perks do not open.',
       boost: 'Reward URLs of campaigns do not open. Views and conversions are not recorded.',
-      'gift-cards': 'Reward links cannot be made, revealed or cancelled.',
+      'gift-cards': 'Reward links cannot be made, opened or cancelled.',
       'allocation-page': 'Recipients cannot open their reward links.',
       'token-issuer': 'Nobody can sign in. API keys in use are accepted for a minute more.',
       'analytics-query': 'Figures cannot be read.',
@@ -1809,7 +1813,7 @@ export const texts = {
     ms: (ms: number) => `${Math.round(ms)} ms`,
     outbox: 'Events waiting to be relayed',
     outboxNote:
-      'Events that an app stored because the broker was unavailable. They are relayed when it is back.',
+      'Events that an app has stored and not yet sent to the broker. They are sent when the broker is available.',
     rows: 'In memory',
     oldest: 'Oldest',
     age: (seconds: number) =>

@@ -37,7 +37,7 @@ export interface ClaimLimits {
   perAccount: number;
   /** Maximum number of deliveries to claim for extra attempts, those of a webhook beyond `perWebhook`. */
   totalExtra: number;
-  /** Number of attempts per account, including running ones, up to which it gets extra ones. */
+  /** An account gets extra attempts only up to this number of attempts, including running ones. */
   perAccountWithExtra: number;
   /** Numbers of further and of running attempts, by the key of the webhook. */
   room: ReadonlyMap<string, { more: number; running: number }>;
@@ -226,8 +226,8 @@ export class DeliveryQueue {
 
   /**
    * Runs a statement for those webhooks that are enabled and not locked by another transaction. Locks them first, in a
-   * separate statement, so that deliveries that `statement` sees as pending stay so until the commit. If one ends
-   * anyway, `record` releases the deliveries that wait for it.
+   * separate statement, so that no delivery of an ordered webhook that `statement` sees as pending ends before the
+   * commit. If one does, because its webhook became ordered during the attempt, `record` releases those that wait for it.
    *
    * @returns the largest number of rows that it read for one webhook, and the limit of that number
    */
@@ -534,8 +534,8 @@ export class DeliveryQueue {
   }
 
   /**
-   * Locks the pending deliveries in the same order as `record`, so that the next statement sees which of them
-   * `record` ended.
+   * Locks the pending deliveries, so that the next statement sees which of them `record` ended. Uses the order of
+   * `record`, so that the two do not deadlock.
    */
   private async lockPending(manager: EntityManager, webhook: string): Promise<void> {
     await manager.query(

@@ -10,7 +10,7 @@ import { DeliveryWorker } from './delivery-worker.js';
 /** Shorter than the worker's poll. */
 const SOON_MS = 4_500;
 
-/** A worker whose queue has nothing to do, and how often it looks. */
+/** Makes a worker whose queue is empty, and counts its calls of `claim` and `fanOut`. */
 function idleWorker(given: { nextDue?: () => Date | undefined; fanOut?: () => boolean } = {}) {
   const looks = { claim: 0, fanOut: 0 };
   const queue = {

@@ -29,7 +29,7 @@ afterAll(() => dns.close());
 
 const check = (url: string, ...allowed: string[]) =>
   checkWebhookUrl(url, new NetworkPolicy(allowed), resolve);
-/** Stored before its name led elsewhere, or before a check was added. */
+/** Sends to a URL that was stored before its name led elsewhere, or before a check was added. */
 async function deliver(url: string, ...allowed: string[]) {
   const sender = new Sender({ policy: new NetworkPolicy(allowed), resolve });
   try {

@@ -80,7 +80,7 @@ function map(event: TrackingEvent): Mapped | undefined {
           journey_id: event.journey ?? null,
           reference: event.reference ?? null,
           replaces: event.replaces ?? null,
-          // A replacement is created after the link was revealed, cancelled or has expired, so no event names it.
+          // Only a link that was revealed or has ended is replaced, so no event of a link can name its replacement.
           replaced_by: null,
           ...tags(event),
         },

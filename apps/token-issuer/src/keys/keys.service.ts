@@ -212,7 +212,8 @@ export class KeysService {
         hash,
         last4,
         counted_as: old.counted_as ?? old.id,
-        // The person who sees the new key. Unless its role is JOURNEY, the key is revoked when they leave the account.
+        // The person who rotates the key in the console, or else the one of the old key. When the person leaves the
+        // account, USER and ADMIN keys are revoked.
         person_email: holder?.person_email ?? old.person_email,
       });
       await manager.query(END_AFTER_OVERLAP, [old.id, id, overlapSeconds]);

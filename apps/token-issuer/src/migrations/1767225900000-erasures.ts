@@ -13,7 +13,7 @@ export class Erasures1767225900000 implements MigrationInterface {
         subject text,
         requested_at timestamptz not null default now(),
         completed_at timestamptz,
-        -- There are two rounds, in each of which every app erases; "done" has the apps that have finished this one.
+        -- There are two rounds, in each of which every app erases. "done" has the apps that have finished the current one.
         round integer not null default 1,
         done text[] not null default '{}',
         -- When a replica may next take the erasure: the end of a lease, or of a pause.

@@ -171,7 +171,7 @@ describe('RefreshingCache', () => {
     await pass(0);
     cache.invalidate('a');
     const after = cache.get('a');
-    // A miss waits so long for the running load, to join the next one.
+    // The miss waits this long for the running load to end.
     await pass(100);
     loads[1]!({ a: 'new' });
     expect(await atOnce(after)).toBe('new');

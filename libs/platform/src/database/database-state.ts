@@ -95,7 +95,7 @@ export class DatabaseState implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
-  /** Returns the migrations that have not run. A replaced one has run: the schema is newer than this build. */
+  /** Returns the migrations that have not run. One that another release has replaced has run; its record is renamed. */
   private async missing(): Promise<string[]> {
     const done = await this.dataSource.query<{ name: string }[]>('select name from migrations');
     const names = new Set(done.map(({ name }) => name));

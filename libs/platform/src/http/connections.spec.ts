@@ -140,7 +140,7 @@ describe('connections', () => {
   });
 
   it('stay open if a single-chunk response is read slowly while others exceed the limit', async () => {
-    // More than either response. If the slow reader does not get to read for a moment, the first connection is closed.
+    // One response fits, two do not. Even if the slow reader pauses, it is enough to close the first connection.
     await launch({ unreadBytes: 1.5 * LARGE });
     const unread = await sendRequest('/large');
     const slow = await sendRequest('/large');

@@ -11,7 +11,7 @@ export interface ConnectionLimits {
   headWithinMs: number;
   /** Maximum bytes of unread responses, of all connections together. */
   unreadBytes: number;
-  /** How long a response may stay unread, plus one second per `minBytesPerSecond`. */
+  /** How long a response may stay unread, plus one second for each `minBytesPerSecond` bytes that are unread. */
   unreadForMs: number;
   minBytesPerSecond: number;
 }

@@ -36,8 +36,8 @@ export interface Windows {
 }
 
 /**
- * Counts by id in windows that all replicas of an app share, together with the counts that other replicas publish.
- * Counts are added by window, and a wrong clock shifts the windows of its replica. Without the broker each replica
+ * Counts by id in windows that all replicas of an app share, together with the counts that other replicas publish. A
+ * replica with a wrong clock counts in an earlier or later window than the others. Without the broker each replica
  * counts alone.
  */
 export class SharedCounter {

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import type { Fleet } from '../fleet.js';
 
-/** Maintenance sorts each month three days after its end, and one of at least this size a week after its start, too. */
+/** Maintenance sorts each month three days after its end, and until then one of at least this size every week. */
 const LARGE_BYTES = 32 * 1024 ** 2;
 const IS_FRESH = `
   select closed_to = closing_to and closed_to > now() - interval '2 hours'

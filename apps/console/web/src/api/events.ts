@@ -1,7 +1,7 @@
 import { perkway, responseOf } from './perkway';
 import type { FeedEvent, FeedPage } from './types';
 
-/** Number of events that a screen shows first. */
+/** Maximum number of events that the first read returns. */
 const SHOWN = 100;
 /** Maximum number of events that a screen keeps while newer ones arrive. */
 const MOST_SHOWN = 500;
@@ -25,7 +25,7 @@ export interface Latest {
   events: FeedEvent[];
   /** The cursor for newer events. */
   cursor: string;
-  /** All matching events that were stored since this time are in `events`; null if all stored ones are. */
+  /** Start of the period in which the events were searched; null for the whole feed. */
   since: string | null;
 }
 
@@ -37,7 +37,7 @@ const readPage = ({ types, ...query }: Query, signal: AbortSignal) =>
 const matching = ({ data }: FeedPage, { subject }: Filter) =>
   data.filter((event) => subject === '' || event.subject === subject).reverse();
 
-/** Returns the latest events since a time; `isWhole` is false if there are too many to read. */
+/** Returns the latest events since a time; `isWhole` is false if it stopped after 20 pages, before the latest ones. */
 async function readSince(since: string | undefined, filter: Filter, signal: AbortSignal) {
   let events: FeedEvent[] = [];
   let cursor: string | undefined;

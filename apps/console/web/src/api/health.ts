@@ -6,7 +6,7 @@ import type { Health } from './types';
 export const BROKER = 'broker';
 const ORDER = { down: 0, degraded: 1, up: 2 };
 
-/** When this window first saw each app, or the broker, with a problem. The host does not know since when there is one. */
+/** When this window first saw a problem of each app or of the broker. The response does not say when a problem began. */
 const seen = new Map<string, string>();
 
 async function readHealth(signal: AbortSignal) {

@@ -9,7 +9,7 @@ export class ApiError extends Error {
     readonly requestId?: string,
     readonly retryAfterSeconds?: number,
     readonly fields: readonly { field: string; message: string }[] = [],
-    /** The server's own words, which name what the general message for the code does not. */
+    /** The server's own message, with details that the general text for the code lacks. */
     readonly detail?: string,
   ) {
     super(message);

@@ -29,7 +29,7 @@ export function ruleOf({ links, amount, currency, period, per }: Limit): string 
   return per === 'account' ? t.ruleOfAccount(size, name) : t.rule(size, name, each);
 }
 
-/** The usage of a limit; Operations has null where the usage of one limit lacks a member. */
+/** The usage of a limit. Without a limit of links or of an amount, that member is missing, or null in Operations. */
 type Used = { [Name in 'links' | 'amount']?: LimitUsage[Name] | null };
 
 export const usedOf = ({ links, amount }: Used): string =>

@@ -33,7 +33,7 @@ export const useLinkJobs = () =>
         : state.data?.some((job) => job.state === 'awaiting_approval') && WAITING_MS,
   });
 
-/** Counts the jobs that the signed-in person may approve or reject. */
+/** Counts the jobs that the signed-in person may approve or reject, among the latest 50 that wait. */
 export function usePendingApprovals() {
   const { person, viewedBy } = useSession();
   return useQuery({

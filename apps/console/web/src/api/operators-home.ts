@@ -3,7 +3,7 @@ import { useLiveInterval } from '../parts/live';
 import { get } from './http';
 import type { OperatorsHome } from './types';
 
-/** The traffic of every account, and the webhooks that fail, for operators. */
+/** The traffic of every account, and the webhooks and link jobs that need attention, for operators. */
 export const useOperatorsHome = () =>
   useQuery({
     queryKey: ['operators-home'],

@@ -3,7 +3,7 @@ import { perkway, responseOf } from './perkway';
 
 const TEN_MINUTES = 600_000;
 
-/** Paths to look up a single perk: reading whole collections for a few pictures would be too much. */
+/** Where to look up a perk: in its campaign, or else in its collection, of which only this perk is read. */
 export interface PerkPlace {
   perkId: string;
   campaignId?: string;
@@ -33,7 +33,7 @@ async function ofCollection(
   return [perkId, { title, picture: pictureOf(relations.media) }];
 }
 
-/** Loads the titles and pictures of a few perks by id; undefined until then. A perk that no longer exists has none. */
+/** Returns titles and pictures by perk id; undefined until they are loaded. A perk that cannot be read is missing. */
 export const usePerkInfo = (places: PerkPlace[]): Map<string, PerkInfo> | undefined =>
   useQuery<Map<string, PerkInfo>>({
     queryKey: ['perk-info', places],

@@ -4,7 +4,7 @@ import { perkway, responseOf } from './perkway';
 import type { StoredPerk } from './types';
 
 type Perks = ReadonlyMap<string, StoredPerk>;
-/** The most that one request may name. */
+/** Maximum number of ids in a request. */
 const IDS = 100;
 const KEY = [...keyOf(PERKS), 'by-id'];
 
@@ -17,7 +17,7 @@ export function usePerks(ids: readonly string[]): Perks {
     enabled: wanted.length > 0,
     placeholderData: (before) => before,
     queryFn: async ({ signal }) => {
-      // One more perk in a long list reads one perk.
+      // Reads only perks that no fresh query has, so adding one perk to a long list reads one perk.
       const fresh = client.getQueryCache().findAll({ queryKey: KEY, stale: false });
       const known = new Map(fresh.flatMap(({ state }) => [...((state.data as Perks | undefined) ?? [])]));
       const missing = wanted.filter((id) => !known.has(id));

@@ -21,7 +21,7 @@ export const perkway = createPerkway({
   tries: 1,
 });
 
-/** Whether the message is readable text. Without a detail, the message is the error code. */
+/** Whether the message is readable text. A response with only a code, and no detail, has the code as its message. */
 const isForPeople = ({ code, message }: PerkwayError) => message !== code && code !== 'UNEXPECTED_ANSWER';
 
 /** Awaits a call. @throws ApiError in words for people */

@@ -11,10 +11,10 @@ export const usePools = (enabled = true) =>
     ...useLiveInterval(),
   });
 
-/** Returns the name of the pool's product, or else the pool's id. */
+/** Returns the name of the pool's product, or else the first 8 characters of the pool's id. */
 export const poolName = ({ id, product }: Pick<Pool, 'id' | 'product'>) => product?.name ?? id.slice(0, 8);
 
-/** Returns a function from the id of a pool to its name, or to the begin of the id while it is unknown. */
+/** Returns a function from the id of a pool to its name, or to the start of the id while the pool is unknown. */
 export function usePoolNames(): (id: string) => string {
   const pools = usePools().data;
   return (id) => {

@@ -15,14 +15,14 @@ async function readSession(): Promise<Session | null> {
   }
 }
 
-/** Clears all cached data, so that the next person in this window sees none of it. */
+/** Replaces the session and clears all other cached data, so that the next person in this window sees none of it. */
 function begin(client: QueryClient, session: Session | null): void {
   client.setQueryData(KEY, session);
   client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== KEY[0] });
 }
 
 export const useSessionQuery = () =>
-  // Poll every minute, to notice that the session has ended while the user is idle.
+  // Refetch on focus if older than a minute: the session may have ended while the user was away.
   useQuery({ queryKey: KEY, queryFn: readSession, staleTime: 60_000, refetchOnWindowFocus: true });
 
 export function SessionProvider({ session, children }: { session: Session; children: ReactNode }) {

@@ -5,7 +5,7 @@ import { area, line } from 'd3-shape';
 const WIDTH = 120;
 const HEIGHT = 32;
 
-/** The number stands beside it in its row, so the label only says what the drawing shows. */
+/** A small line chart without axes or numbers. `label` is its text for screen readers. */
 export function Sparkline({ label, values }: { label: string; values: number[] }) {
   const y = scaleLinear()
     .domain([0, Math.max(1, max(values) ?? 0)])

@@ -13,7 +13,7 @@ export interface Series {
   name: string;
   /** Null where there is nothing to divide by: the line has a gap there. */
   values: (number | null)[];
-  /** The comparison period, drawn dashed behind the others. */
+  /** Whether it is the comparison period, which is drawn as a dashed gray line. */
   isBefore?: boolean;
 }
 interface Props {

@@ -68,7 +68,7 @@ function without(data: Catalogue, problems: Problem[]): Catalogue {
   };
 }
 
-/** Adds the resources of a file, whose kind shows in its members. */
+/** Adds the resources of a file. Their members tell their kind. */
 function add(data: Catalogue, file: string, text: string, problems: Problem[]): void {
   if (/\.csv$/i.test(file)) return void data.perks.push(...perksFromCsv(file, text, problems));
   const content = parseYaml(file, text, problems);

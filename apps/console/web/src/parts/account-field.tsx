@@ -12,7 +12,7 @@ interface Props {
   onValue: (id: string) => void;
 }
 
-/** Returns what names an account: by its id until the names are loaded. */
+/** Returns a function from the id of an account to its name, or to the id until the names are loaded. */
 export function useAccountNames(enabled = true): (id: string) => string {
   const accounts = useAll(ACCOUNTS, enabled).data;
   return (id) => accounts?.find((one) => one.id === id)?.name ?? id;

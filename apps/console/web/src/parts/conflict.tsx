@@ -6,11 +6,11 @@ import { nameOfLanguage } from './translations';
 
 const t = texts.editor;
 
-/** What a form calls its values. */
+/** The names that a form shows for its fields and for the items of lists. */
 export interface FieldNames {
-  /** Labels by path, such as `partner.name`. A name alone stands for all of its members. */
+  /** Labels by path, such as `partner.name`. The label of `partner` is used for members that have none. */
   labels: Readonly<Record<string, string>>;
-  /** Returns the text of an item of a list whose ids say nothing to people. */
+  /** Returns the text of a list item that is an object or an id. */
   textOfItem?: (name: string, item: never) => string;
 }
 
@@ -66,7 +66,7 @@ function Clash({ clash, labels, textOfItem, valueOf, isDisabled, onChoose }: Cla
       ? value.map((item) => textOfItem?.(path[0]!, item as never) ?? shownValue(item) ?? '')
       : null,
   );
-  /** Of lists, only the items in which they differ: they may be long. */
+  /** Shows only the items that are not in all three lists, because lists may be long. */
   const textOf = (value: unknown, list: string[] | null | undefined) => {
     const own = list?.filter((item) => !lists.every((each) => each?.includes(item)));
     return shownValue(own?.length ? own : (list ?? value)) ?? t.empty;

@@ -49,7 +49,7 @@ interface FormProps extends Omit<Props, 'isAlert' | 'children'> {
   back?: { label: string; onBack: () => void };
   /** Its errors are shown in the form: at the field that reads them with `errorOf`, or else below all fields. */
   onSubmit: () => unknown;
-  /** For a step in which there is nothing to fill in: focuses the button. */
+  /** For a step without fields: focuses the submit button, or the other one if `isDanger`. */
   isReview?: boolean;
   children: ReactNode | ((errorOf: ErrorOf) => ReactNode);
 }
@@ -133,7 +133,7 @@ interface ConfirmProps {
   onConfirm: () => Promise<unknown>;
 }
 
-/** Asks before an irreversible action; an error stays visible. */
+/** Asks the user to confirm an action. If the action fails, the dialog stays open and shows the error. */
 export function Confirm({ title, text, children, action, isOpen, onClose, onConfirm }: ConfirmProps) {
   const { error, isBusy, clear, run } = useAction(async () => {
     await onConfirm();

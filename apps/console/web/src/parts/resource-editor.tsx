@@ -64,7 +64,7 @@ interface Props<T, D, B> extends EditorProps, FieldNames {
 /** YAML as typed. */
 interface Yaml {
   text: string;
-  /** Why the draft is still the one before. */
+  /** What is wrong with the text. Until it is corrected, the draft stays as it was. */
   problem: string | null;
 }
 
@@ -86,7 +86,7 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
   const [conflict, setConflict] = useState<TheirChange[] | null>(null);
   const [typedId, setTypedId] = useState<string | null>(null);
   const [loadError, setLoadError] = useState<Error | null>(null);
-  /** Members of the body that were changed since. */
+  /** Members changed in the form since the last attempt to save: their errors are no longer shown. */
   const [corrected, setCorrected] = useState<string[]>([]);
   const [isDeleting, setDeleting] = useState(false);
   const [hasBlocker, setHasBlocker] = useState(false);
@@ -214,7 +214,7 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
           ref={form}
           className="form"
           onSubmit={submit}
-          // A browser shows only the line of the cursor; the sticky buttons would cover the rest.
+          // A browser scrolls only the line of the cursor into view; the sticky buttons could cover the rest.
           onFocus={({ target }) => {
             if (target instanceof HTMLTextAreaElement)
               target.closest('.field')?.scrollIntoView({ block: 'nearest' });

@@ -12,7 +12,7 @@ interface Props<T> {
   filter?: (resource: T) => boolean;
 }
 
-/** Links to the first resources that a query finds, by account if it is not about one account. */
+/** Links to the first resources that a query finds, grouped by account unless the query selects one account. */
 export function ResourceLinks<T extends { id: string | number; owner?: string }>({
   kind,
   query,

@@ -11,10 +11,10 @@ export const LINK_FIGURES = ['generated', 'revealed', 'cancelled', 'expired', 'o
 const ALL_FIGURES = [...new Set([...CARD_FIGURES, ...LINK_FIGURES])];
 type Figures = Record<(typeof ALL_FIGURES)[number], StatementFigure>;
 
-/** No currency has more than three decimals. */
+/** Rounds to four decimals, the most that a currency has (CLF, UYW), to remove floating-point errors. */
 const add = (a: StatementFigure, b: StatementFigure): StatementFigure => ({
   cards: a.cards + b.cards,
-  amount: Number((a.amount + b.amount).toFixed(3)),
+  amount: Number((a.amount + b.amount).toFixed(4)),
 });
 
 /** The sum of each figure, by currency. */

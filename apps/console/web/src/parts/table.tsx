@@ -75,8 +75,9 @@ function useIsCut() {
 }
 
 /**
- * A wide table scrolls within its own region, which is reachable by keyboard, and says so; the names of its rows stay in view. On a phone, each row becomes a block with
- * column names beside the values, unless the table is `tall`; roles are explicit because that layout drops them.
+ * A wide table scrolls within its own region, which is reachable by keyboard, and says so; the names of its rows stay
+ * in view. On a phone, each row becomes a block with column names beside the values, unless `isTall`. The roles are
+ * explicit because that layout drops them.
  */
 export function Table<T>({ caption, columns, rows, total, keyOf, isTall, sortParameter, atMost }: Props<T>) {
   const sorted = useSorted(columns, rows, sortParameter);

@@ -3,7 +3,7 @@ import type { Limit } from '../api/types';
 import { Facts } from './facts';
 import { ResourceLinks } from './resource-links';
 
-/** More would hide the form. */
+/** Maximum number of resources shown of each kind. */
 const SHOWN = 20;
 
 /** Links to the resources that use the edited one, by kind. */

@@ -11,7 +11,7 @@ interface Props {
   to?: string;
 }
 
-/** Returns what shows a screen of an account's console to an operator. */
+/** Returns a function that shows an operator a screen of an account's console. */
 export function useViewAsClient() {
   const { view } = useSigning();
   const { attempt } = useNotices();

@@ -17,7 +17,7 @@ import { texts } from '../texts';
 const t = texts.accounts;
 const h = texts.operatorsHome;
 const PAGE = 50;
-/** As many as Operations compares. */
+/** The same maximum as in Operations. */
 const MOST = 2_000;
 const NO_EVENTS = { events: 0, events_before: 0, last_event_at: null };
 

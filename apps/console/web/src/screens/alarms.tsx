@@ -9,7 +9,7 @@ import { WhatToDo } from './what-to-do';
 const t = texts.alarms;
 
 export interface Alarm extends Finding {
-  /** A screen, or a list of this one as `#id`. */
+  /** Path of the screen to show, or `#id` of a list on this screen. */
   to?: string;
 }
 

@@ -110,7 +110,7 @@ const callOf = ({ action, host, path }: AuditEntry) => `${action} ${host} ${path
 const outcomeOf = ({ status }: AuditEntry) =>
   status === null ? t.outcomes.unknown : status >= 400 ? t.rejected(status) : t.outcomes.done;
 
-/** An entry, or a run of them that stands for its newest one. */
+/** An entry, or a run of entries, of which `entry` is the newest. */
 interface Row {
   entry: AuditEntry;
   run: { title: string; count: number } | null;

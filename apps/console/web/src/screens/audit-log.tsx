@@ -15,7 +15,7 @@ import { AuditEntries } from './audit-entries';
 const t = texts.auditLog;
 const EXPORTED_DAYS = 30;
 
-/** Midnight at the begin of the day, in the user's time zone. */
+/** Returns midnight at the start of the day, or of a day some days later, in the user's time zone. */
 function midnight(day: string, daysLater = 0): string {
   const date = dayOf(day);
   date.setHours(0, 0, 0, 0);
@@ -40,7 +40,7 @@ export default function AuditLog() {
     to: isDay(to) ? midnight(to, 1) : undefined,
   };
   const save = () => {
-    // The export is of a time range, which therefore has a begin.
+    // An export needs a start time.
     const query = { ...filters, from: filters.from ?? midnight(daysAgo(EXPORTED_DAYS)) };
     const name = `audit-log-${isDay(from) ? from : daysAgo(EXPORTED_DAYS)}-${isDay(to) ? to : isoDay(new Date())}.ndjson`;
     download('/api/audit-log/export', name, { query }).catch((error: Error) => say(error.message, 'bad'));

@@ -112,7 +112,7 @@ interface PerksProps {
   onIds: (ids: string[]) => void;
 }
 
-/** Chooses perks by picture or from the first column of a file, and arranges them. */
+/** Chooses perks by picture or from a CSV file, and arranges them. */
 function Perks({ ids, error, onIds }: PerksProps) {
   const { say } = useNotices();
   const perks = usePerks(ids);

@@ -30,7 +30,7 @@ const MOST_SOURCES = 50;
 /** What tells the mailings of a source apart. URLs have them only if they are filled in. */
 const OPTIONAL = ['utm_campaign', 'utm_content'] as const;
 
-/** The sources of the latest year, the largest first, so that a mailing gets the same name again. */
+/** The sources of the past year, the largest first, so that a mailing can get the same name again. */
 const useKnownSources = () =>
   useQuery({
     queryKey: ['known-sources'],

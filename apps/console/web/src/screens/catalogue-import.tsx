@@ -16,7 +16,7 @@ import { ImportProblems } from './import-problems';
 
 const t = texts.catalogue;
 const AT_ONCE = 6;
-/** Attempts of a write that the host is too busy for. */
+/** Maximum number of attempts to write an item while the host is too busy. */
 const ATTEMPTS = 6;
 const PAUSE_SECONDS = 2;
 

@@ -229,7 +229,7 @@ function Groups({ groups, errorOf, onGroups }: GroupsProps) {
 
 /** The names of all groups beside their translations. */
 function GroupTranslations({ groups, onGroups }: Pick<GroupsProps, 'groups' | 'onGroups'>) {
-  // A language whose texts are all empty is in no group.
+  // A language that was just added is in no group yet.
   const [added, setAdded] = useState<string[]>([]);
   const languages = [
     ...new Set([...groups.flatMap(({ translations }) => Object.keys(translations ?? {})), ...added]),

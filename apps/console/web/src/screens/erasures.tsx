@@ -23,7 +23,7 @@ const WATCH_MS = 2_000;
 type Kind = keyof typeof t.kinds;
 const KINDS = Object.keys(t.kinds) as Kind[];
 
-/** Finds, erases and shows the receipts. The id stays out of the URL, which histories and logs keep. */
+/** Finds a person's data, erases it and shows receipts. The id stays out of the URL, which histories and logs keep. */
 export default function Erasures() {
   const { accountId = '' } = useParams();
   const account = useAccountName(accountId);

@@ -108,7 +108,7 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
         perkway.gift.generateRewardLink({
           poolId: chosen.pool.id,
           idempotencyKey: attempt.current,
-          // The console says who.
+          // The console's server replaces this with the person or key.
           createdBy: 'console',
           ...of,
           ...(campaign && { campaign_id: campaign }),

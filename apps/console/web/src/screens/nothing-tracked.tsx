@@ -10,7 +10,7 @@ import { texts } from '../texts';
 const t = texts.nothingTracked;
 const IN_CAMPAIGNS = ['teaser_views', 'reward_views', 'incentive_clicks', 'conversions', 'reward_links'];
 const EVERYWHERE = [...IN_CAMPAIGNS, 'perk_views', 'perk_clicks'];
-/** As far as a screen looks back. */
+/** Number of days in which the latest event is searched for. */
 const DAYS = 1_000;
 const SHOWN_DAYS = 30;
 

@@ -42,7 +42,7 @@ const BUSY = 100;
 /** Accounts that lost half of at least BUSY events, if chance does not explain it. */
 const hasFallen = ({ week, weekBefore }: Row) =>
   weekBefore >= BUSY && week <= weekBefore / 2 && isClearChange(week, weekBefore);
-/** Alarms of one kind that have a row of their own. */
+/** Number of alarms of one kind that get a row each; one more row leads to the others. */
 const NAMED = 3;
 /** The 24 hours end at the last full hour, so a later event means that the account tracks again. */
 const isSilent = ({ day, dayBefore, lastEvent, dayTo }: Row) =>

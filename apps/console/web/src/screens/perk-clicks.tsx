@@ -73,7 +73,7 @@ export async function loadClicksByPerk(range: Range, limit = 1_000) {
   return perks;
 }
 
-/** The events behind a perk's clicks, which two cubes share: those of one cube. */
+/** Returns the URL of the events behind a perk's clicks in one of the two cubes. */
 const clicksLink = (cube: ClickCube, perkId: string, range: Range) =>
   exploreLink({
     cube,

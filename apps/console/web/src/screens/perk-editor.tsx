@@ -60,7 +60,7 @@ const textOf = (places: PutPerk['locations']) =>
 
 export default function PerkEditor({ id, onSaved, onDeleted, onNamed }: EditorProps) {
   const categories = useAll(CATEGORIES);
-  /** The partner when its name got the focus: the names of others may come by while one is typed. */
+  /** The partner when its name got the focus. A name that is being typed may briefly be that of another partner. */
   const [partnerBefore, setPartnerBefore] = useState<PutPerk['partner'] | null>(null);
   const perks = useAll(PERKS, partnerBefore !== null);
   const nameOf = (categoryId: number) =>

@@ -12,8 +12,8 @@ import { texts } from '../texts';
 const t = texts.pools;
 
 /**
- * Shows the low value that is used up first, which the total hides, and how many other values are low. Only values that
- * are used get a warning, as on the operators' home.
+ * Shows the low value that is used up first, which the total hides, and how many other values are low. As in
+ * Operations, a value that is left but not used gets no warning.
  */
 function Low({ stocks }: { stocks: CardStock[] }) {
   const [least, ...others] = stocks;

@@ -6,7 +6,7 @@ import { texts } from '../texts';
 
 const t = texts.limits;
 
-/** Returns the value under which a limit counts the links of a job; undefined if it does not count them by one value. */
+/** Returns the value for which a limit counts the links of a job; undefined if there is none or it is unknown here. */
 function valueFor({ per, only }: Limit, job: LinkJob): string | undefined {
   if (only?.pool_id && only.pool_id !== job.pool_id) return undefined;
   if (only?.campaign_id && only.campaign_id !== job.campaign_id) return undefined;

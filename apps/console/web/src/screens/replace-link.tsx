@@ -20,8 +20,8 @@ interface Props {
 }
 
 /**
- * Makes another link for a recipient whose link was lost, which is cancelled, or whose card does not work. Sending again,
- * here or in another window, makes no second one.
+ * Replaces a link that was lost, which is cancelled first, or one whose card does not work. Sending the form again,
+ * here or in another window, makes no second link.
  */
 export function ReplaceLink({ link, name, value, onClose }: Props) {
   const client = useQueryClient();
@@ -37,7 +37,7 @@ export function ReplaceLink({ link, name, value, onClose }: Props) {
       const { reward_link } = await responseOf(
         perkway.gift.replaceRewardLink({
           linkId: link.id,
-          // The console puts the person in its place.
+          // The console's server replaces this with the person or key.
           createdBy: 'console',
           reason: reason.trim(),
           expires_at: Math.floor(expires.getTime() / 1000),

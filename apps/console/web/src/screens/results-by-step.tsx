@@ -80,7 +80,7 @@ interface Props {
   children?: ReactNode;
 }
 
-/** Counts and amounts of each step from a reward link to a conversion, beside those of the period before. */
+/** Counts and amounts of journeys, conversions and reward links, beside those of the period before. */
 export function ResultsByStep({ funnel, now, before, campaignId, children }: Props) {
   const query = useQuery({
     queryKey: ['results-by-step', now, campaignId],

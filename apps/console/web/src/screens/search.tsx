@@ -80,7 +80,7 @@ async function findKeys(q: string, signal: AbortSignal): Promise<Group> {
   };
 }
 
-/** Finds links by their id or its first part, the reference that recipients quote. */
+/** Finds links by their id, or by its first 8 characters: the short reference that recipients quote. */
 async function findLinks(q: string, signal: AbortSignal): Promise<Group> {
   const short_id = q.slice(0, 8);
   const { data } = SHORT_ID.test(short_id)

@@ -10,7 +10,7 @@ import { texts } from '../texts';
 
 const t = texts.signIn;
 
-/** Error codes of a failed OpenID Connect sign-in. */
+/** Returns the message for the error code of a failed OpenID Connect sign-in. */
 const refusedFor = (code: string | null) =>
   code === null ? null : code === 'PERSON_UNKNOWN' ? t.personUnknown : t.failed;
 

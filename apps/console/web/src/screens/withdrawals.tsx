@@ -171,7 +171,7 @@ function Links({ owner, title, links, count, file }: LinksProps) {
   );
 }
 
-/** One of the last 50 loads has its name. */
+/** Returns the name of a load if it is one of the last 50, otherwise its short id. */
 function nameOf(loadId: string, loads: Loads): string {
   const load = loads?.find(({ id }) => id === loadId);
   return load ? nameOfLoad(load) : t.ofLoad(loadId.slice(0, 8));

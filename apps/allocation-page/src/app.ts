@@ -22,7 +22,10 @@ export function defineApp(env: AllocationPageEnv): AppDefinition {
     // People always get the page: its script can read a token even from a URL that the router rejects.
     errors: (error, requestId, requested) =>
       isForPerson(requested?.address ?? '')
-        ? { contentType: 'text/html; charset=utf-8', body: site.page().content.plain.toString() }
+        ? {
+            contentType: 'text/html; charset=utf-8',
+            body: site.page(undefined, requested?.acceptLanguage).content.plain.toString(),
+          }
         : renderProblem(error, requestId),
     bodyLimit: 16 * 1024,
     configure: (app) => {

@@ -41,3 +41,11 @@ it('reads and replaces a member of a member', () => {
   expect(valueAt(changed, ['media', 'logo'])).toBe('new');
   expect(withValue({}, ['de', 'title'], 'neu')).toEqual({ de: { title: 'neu' } });
 });
+
+it('leaves no name of a removed member', () => {
+  const draft = { translations: { de: { title: 'Reisen' }, fr: { title: 'Voyages' } } };
+  expect(withValue(draft, ['translations', 'de'], undefined)).toEqual({
+    translations: { fr: { title: 'Voyages' } },
+  });
+  expect(Object.keys(withValue(draft, ['translations'], undefined) as object)).toEqual([]);
+});

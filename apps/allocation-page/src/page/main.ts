@@ -10,8 +10,6 @@ import { all, announce, fill, one, present, show, showBrand, showProduct, type S
 
 /** After this long, the page says that the connection seems slow. */
 const SLOW_MS = 4_000;
-/** The longest delay that setTimeout supports. */
-const MAX_TIMER_MS = 0x7fffffff;
 
 const language = document.documentElement.lang;
 const preferred = navigator.languages || [];
@@ -46,11 +44,7 @@ function showTimeLeft(): void {
   // Once the link expires, ask the server for its state.
   if (left <= 0) expiryTimer = setTimeout(load, 1_000, false, true);
   // Below two hours, the text counts minutes; below two minutes, seconds.
-  else
-    expiryTimer = setTimeout(
-      showTimeLeft,
-      Math.min(left + 500, left < 7_200_000 ? 1_000 : 60_000, MAX_TIMER_MS),
-    );
+  else expiryTimer = setTimeout(showTimeLeft, Math.min(left + 500, left < 7_200_000 ? 1_000 : 60_000));
 }
 
 function stateOf({ state: given, card, cancelled, withdrawn, replaced }: RewardLink): State {
@@ -99,7 +93,12 @@ function showResult(result: ApiResult, byAction: boolean): void {
 
 /** Calls the API. After `SLOW_MS` without a response, says that the connection seems slow. */
 async function request(given: string, operation: 'get' | 'reveal'): Promise<ApiResult> {
-  const say = (isSlow: boolean) => all('[data-slow]').forEach((note) => (note.hidden = !isSlow));
+  const thisRequest = lastRequest;
+  const say = (isSlow: boolean) => {
+    if (thisRequest !== lastRequest) return;
+    all('[data-slow]').forEach((note) => (note.hidden = !isSlow));
+    if (isSlow && (state === 'loading' || state === 'revealing')) announce(one('[data-slow]').innerText);
+  };
   const slow = setTimeout(say, SLOW_MS, true);
   const result = await callApi(given, operation);
   clearTimeout(slow);

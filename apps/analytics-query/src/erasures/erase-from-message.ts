@@ -1,4 +1,11 @@
-import { isOfSubject, isRecord, withoutPerson, type Erasure, type TrackingEvent } from '@perkway/domain';
+import {
+  isOfSubject,
+  isRecord,
+  MAX_JOURNEY_ID_LENGTH,
+  withoutPerson,
+  type Erasure,
+  type TrackingEvent,
+} from '@perkway/domain';
 
 type EventLike = Record<string, unknown>;
 
@@ -101,7 +108,7 @@ export function eraseFromMessage(data: Uint8Array, erasures: readonly Erasure[])
 }
 
 /** A journey has at most 255 characters, each of one or two UTF-16 units. */
-const MAX_TEXT = 2 * 255;
+const MAX_TEXT = 2 * MAX_JOURNEY_ID_LENGTH;
 /** Maximum number of strings of one event that are looked up. */
 const MAX_TEXTS = 1_000;
 

@@ -64,7 +64,7 @@ export class OperatorsHomeController {
         // An approval lapses after 7 days, too, so this omits no job that can still be approved.
         `select account_id, id, name, state, refused as code, total, turn_at as since from link_jobs
          where state in ('failed', 'awaiting_approval') and turn_at > now() - interval '7 days'
-         order by state, turn_at desc limit 200`,
+         order by state desc, turn_at desc limit 200`,
       ),
     ]);
     return {

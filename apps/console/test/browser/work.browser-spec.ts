@@ -1225,7 +1225,7 @@ describe('an operator', () => {
       ]);
     }, 'the alarms');
     for (const alarm of [
-      /^Critical Lasts under a day .* voucher, €25, FR, Name of .* – Show$/,
+      /^Critical Lasts 1 day .* voucher, €25, FR, Name of .* – Show$/,
       /^Warning Link job failed Too many, Name of .* \d+ \w+ \d{4}, \d\d:\d\d Show$/,
       /^Warning Webhook fails crm, Name of .* \d+ \w+ \d{4}, \d\d:\d\d Show$/,
       // Three of the four have a row of their own.

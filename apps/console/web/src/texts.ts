@@ -1348,6 +1348,8 @@ export const texts = {
 
   alarms: {
     title: 'Needs attention',
+    count: (count: number) =>
+      `${formatNumber(count)} ${pluralOf(count, 'row needs', 'rows need')} attention.`,
     severities: { critical: 'Critical', warning: 'Warning' },
     what: 'What',
     where: 'Where',
@@ -1694,8 +1696,7 @@ export const texts = {
       VALID_UNTIL_INVALID: 'valid_until is not a day that is still to come',
       BATCH_INVALID: 'The batch is too long',
     } as Record<string, string>,
-    loadOf: (file: string | null, when: string) =>
-      file === null ? `Upload of ${when}` : `${file}, uploaded ${when}`,
+    loadOf: (file: string | null, when: string) => (file ? `${file}, uploaded ${when}` : `Upload of ${when}`),
   },
 
   couponCodes: {

@@ -135,7 +135,10 @@ export class FeedConsumer implements OnModuleInit, BeforeApplicationShutdown {
         const { events, hasUnknownVersion } = readMessage(message.data, message.source, Date.now());
         const rows = events.map((event) => this.store.toRow(event)).filter((row) => row !== undefined);
         // The limit on waiting rows would not count a message without any, such as one with perk views.
-        if (rows.length === 0) return settle({ message, hasUnknownVersion });
+        if (rows.length === 0) {
+          if (!this.storing) this.setCaughtUp(message.pending);
+          return settle({ message, hasUnknownVersion });
+        }
         this.waiting.push({ message, rows, hasUnknownVersion });
         this.waitingRows += rows.length;
         if (this.waitingRows >= ROWS_PER_TRANSACTION) this.onFull();
@@ -148,7 +151,11 @@ export class FeedConsumer implements OnModuleInit, BeforeApplicationShutdown {
     await Promise.race([this.pause(LINGER_MS), new Promise<void>((resolve) => (this.onFull = resolve))]);
     while (this.waiting.length > 0) await this.write(this.take());
     if (this.hasFailed) return;
-    this.metrics.lag.set(0);
+    this.setCaughtUp(0);
+  }
+
+  private setCaughtUp(pending: number) {
+    this.metrics.lag.set(pending);
     this.metrics.lagAge.set(0);
   }
 

@@ -49,8 +49,9 @@ const CardRowsBody = () =>
   );
 
 function fileNameOf(given: unknown): string {
-  if (typeof given === 'string' && isStorableText(given) && characters(given) <= MAX_FILE_NAME) return given;
-  throw invalidField('fileName', `must be at most ${MAX_FILE_NAME} characters`);
+  if (typeof given === 'string' && given && isStorableText(given) && characters(given) <= MAX_FILE_NAME)
+    return given;
+  throw invalidField('fileName', `must have 1 to ${MAX_FILE_NAME} characters`);
 }
 
 @ApiTags('Management')
@@ -77,7 +78,7 @@ export class LoadsController {
   @ApiQuery({
     name: 'fileName',
     required: false,
-    schema: { type: 'string', maxLength: MAX_FILE_NAME },
+    schema: { type: 'string', minLength: 1, maxLength: MAX_FILE_NAME },
     description: 'Shown in the list of loads',
   })
   @CardRowsBody()

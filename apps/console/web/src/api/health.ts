@@ -8,15 +8,25 @@ const ORDER = { down: 0, degraded: 1, up: 2 };
 
 /** When this window first saw a problem of each app or of the broker. The response does not say when a problem began. */
 const seen = new Map<string, string>();
+/** After a longer time without a check, a problem may be a new one. */
+const MAX_GAP_MS = 60_000;
+let checkedAt = 0;
 
 async function readHealth(signal: AbortSignal) {
   const health = await get<Health>('/api/health', undefined, signal);
-  const note = (name: string, isGood: boolean) => {
-    if (isGood) seen.delete(name);
-    else if (!seen.has(name)) seen.set(name, health.checked_at);
+  const now = Date.parse(health.checked_at);
+  if (now - checkedAt > MAX_GAP_MS) seen.clear();
+  checkedAt = now;
+  const note = (problem: string, isFound: boolean) => {
+    if (!isFound) seen.delete(problem);
+    else if (!seen.has(problem)) seen.set(problem, health.checked_at);
   };
-  for (const { name, state, database } of health.apps) note(name, state === 'up' && database !== false);
-  note(BROKER, health.broker.available);
+  for (const { name, state, database } of health.apps) {
+    note(`${name} down`, state === 'down');
+    note(`${name} degraded`, state === 'degraded');
+    note(`${name} database`, database === false);
+  }
+  note(BROKER, !health.broker.available);
   return {
     ...health,
     apps: health.apps.toSorted((one, other) => ORDER[one.state] - ORDER[other.state]),

@@ -1,3 +1,4 @@
+import { URGENT_STOCK_DAYS } from '@perkway/domain/low-stock';
 import { useQuery, type QueryClient } from '@tanstack/react-query';
 import { useLiveInterval } from '../parts/live';
 import { get } from './http';
@@ -39,6 +40,10 @@ export function runsOutIn({ available, per_day, days_left }: StockRate): number 
   if (per_day === null) return null;
   return days_left === null ? Infinity : available / per_day;
 }
+
+/** Whether the stock runs out within days at its rate, also with too little history to say on which day. */
+export const isUrgentStock = ({ available, per_day }: StockRate): boolean =>
+  available === 0 || (per_day !== null && available / per_day < URGENT_STOCK_DAYS);
 
 export const rateOf = (rates: CardStock[] | undefined, poolId: string, entry: Inventory) =>
   rates?.find(

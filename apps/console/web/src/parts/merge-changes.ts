@@ -36,6 +36,8 @@ export const valueAt = (record: unknown, path: string[]): unknown =>
 
 export function withValue(record: unknown, [name, ...rest]: string[], value: unknown): unknown {
   if (name === undefined) return value;
-  const members = isRecord(record) ? record : {};
-  return { ...members, [name]: withValue(members[name], rest, value) };
+  const { [name]: member, ...others } = isRecord(record) ? record : {};
+  const changed = withValue(member, rest, value);
+  // A removed member, such as a language, leaves no name behind.
+  return changed === undefined ? others : { ...others, [name]: changed };
 }

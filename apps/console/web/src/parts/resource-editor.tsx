@@ -104,12 +104,15 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
   /** Applies the other person's changes to the draft, for the user to check and save. Where both changed, the user's stay. */
   const merge = (theirs: Stored<T>) => {
     const changes = theirChanges(toDraft(stored!.body), draft, toDraft(theirs.body));
-    take(theirs);
-    unsaved.isDirty.current = true;
+    setStored(theirs);
+    if (props.nameOf) props.onNamed?.(props.nameOf(theirs.body));
+    setYaml(null);
+    // The user may have typed while the request was running.
     setDraft(
-      changes
-        .filter(isTakenOver)
-        .reduce<unknown>((merged, { path, theirs: value }) => withValue(merged, path, value), draft) as D,
+      (latest) =>
+        changes
+          .filter(isTakenOver)
+          .reduce<unknown>((merged, { path, theirs: value }) => withValue(merged, path, value), latest) as D,
     );
     setConflict(changes);
   };
@@ -143,7 +146,7 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
   }, [kind, id]);
   // The error may be scrolled out of view. An invalid field takes precedence over the summary.
   useEffect(() => {
-    const wrong = ['[aria-invalid]', '[role=alert]'].map((each) =>
+    const wrong = ['[aria-invalid]', '.failed[role=alert]', '[role=alert]'].map((each) =>
       form.current?.querySelector<HTMLElement>(each),
     );
     wrong.find(Boolean)?.focus();
@@ -242,8 +245,10 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
               onChoose={(path, value) => edit(withValue(draft, path, value) as D, null)}
               onDiscard={() => {
                 take(stored!);
-                // The button that was pressed is gone.
-                form.current?.querySelector<HTMLElement>('[type=submit]')?.focus();
+                // The button that was pressed is gone, and Save may still be disabled.
+                requestAnimationFrame(() =>
+                  form.current?.querySelector<HTMLElement>('[type=submit]')?.focus(),
+                );
               }}
             />
           )}

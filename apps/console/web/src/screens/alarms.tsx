@@ -29,15 +29,27 @@ function Action({ alert, to, where }: Alarm) {
   );
 }
 
-/** Lists what needs attention, the critical first: what, where, since when, and what to do. */
-export const Alarms = ({ of }: { of: Alarm[] }) => (
+/**
+ * Lists what needs attention, the critical first: what, where, since when, and what to do. Announces only the number of
+ * rows, because times change every minute.
+ */
+export const Alarms = ({ of, none }: { of: Alarm[]; none: string }) => (
+  <>
+    <p role="status" className={of.length === 0 ? 'headline' : 'sr'}>
+      {of.length === 0 ? none : t.count(of.length)}
+    </p>
+    {of.length > 0 && <AlarmTable of={of} />}
+  </>
+);
+
+const AlarmTable = ({ of }: { of: Alarm[] }) => (
   <Card title={t.title}>
     <Table
       caption={t.title}
       rows={of.toSorted(
         (one, other) => Number(one.severity === 'warning') - Number(other.severity === 'warning'),
       )}
-      keyOf={(_, index) => index}
+      keyOf={({ what, where, to }) => `${what} ${where} ${to ?? ''}`}
       columns={[
         {
           name: t.what,

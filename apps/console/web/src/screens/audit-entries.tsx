@@ -16,6 +16,7 @@ import {
   useAll,
 } from '../api/managed';
 import { poolName, usePools } from '../api/pools';
+import { pathOfLink } from '../api/reward-links';
 import { useSession } from '../api/session';
 import type { AuditEntry, AuditQuery, Session } from '../api/types';
 import { actionOf, runsOf } from '../audit-runs';
@@ -79,7 +80,7 @@ function screenOf(entry: AuditEntry, session: Session): string | undefined {
   if (!id || (action === 'DELETE' && path.endsWith(`/${name}/${id}`))) return undefined;
   const own: Record<string, string> = {
     webhooks: `/integration/webhooks/${id}`,
-    'reward-links': `/reward-links?link=${id}`,
+    'reward-links': pathOfLink(id),
   };
   if (session.accountId === account_id && own[name!]) return own[name!];
   const kind = KINDS.find((one) => one.name === name);

@@ -35,7 +35,7 @@ export function healthFindings(health: SeenHealth): Finding[] {
   ) => {
     if (isFound) findings.push({ severity, what, where, ...more });
   };
-  const firstSeen = (name: string) => ({ since: seen[name], isFirstSeen: true });
+  const firstSeen = (problem: string) => ({ since: seen[problem], isFirstSeen: true });
   const addLate = (
     seconds: number | null | undefined,
     most: number,
@@ -49,10 +49,10 @@ export function healthFindings(health: SeenHealth): Finding[] {
   for (const { name, state, database } of apps) {
     add(state === 'down', 'critical', t.down(t.effects[name]), name, {
       alert: 'AppDown',
-      ...firstSeen(name),
+      ...firstSeen(`${name} down`),
     });
-    add(state === 'degraded', 'warning', t.states.degraded, name, firstSeen(name));
-    add(database === false, 'critical', t.databaseAway, name, firstSeen(name));
+    add(state === 'degraded', 'warning', t.states.degraded, name, firstSeen(`${name} degraded`));
+    add(database === false, 'critical', t.databaseAway, name, firstSeen(`${name} database`));
   }
   add(!broker.available, 'critical', t.noResponse, t.brokerName, {
     alert: 'BrokerAway',

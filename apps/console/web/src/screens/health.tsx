@@ -31,13 +31,7 @@ export default function Health() {
           const findings = healthFindings(state);
           return (
             <>
-              <div role="status">
-                {findings.length === 0 ? (
-                  <p className="headline">{t.good(apps.length)}</p>
-                ) : (
-                  <Alarms of={findings} />
-                )}
-              </div>
+              <Alarms of={findings} none={t.good(apps.length)} />
               <Card title={t.apps} note={t.appsNote}>
                 <Table
                   caption={t.apps}

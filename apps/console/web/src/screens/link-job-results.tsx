@@ -86,7 +86,7 @@ export function LinkJobResults() {
               {
                 name: t.jobOf,
                 isHead: true,
-                sortBy: ({ job }) => job?.name ?? null,
+                sortBy: ({ job }) => (job ? jobTitle(job) : null),
                 cell: ({ job }) =>
                   job ? (
                     <RowName name={jobTitle(job)}>

@@ -1,6 +1,7 @@
 import { Link, useParams } from 'react-router';
 import { ApiError } from '../api/http';
 import { jobDetails, jobTitle, useLinkJob, useLinksOfJob } from '../api/link-jobs';
+import { pathOfLink } from '../api/reward-links';
 import type { LinkOfJob } from '../api/types';
 import { formatMoment } from '../format';
 import { SelectField } from '../parts/fields';
@@ -76,7 +77,7 @@ function LinkTable({ jobId }: { jobId: string }) {
                   name: texts.rewardLinks.reference,
                   isHead: true,
                   cell: ({ reference, link_id }) => (
-                    <Link to={`/reward-links?link=${link_id}`}>{reference ?? link_id.slice(0, 8)}</Link>
+                    <Link to={pathOfLink(link_id)}>{reference ?? link_id.slice(0, 8)}</Link>
                   ),
                 },
                 {

@@ -1,4 +1,3 @@
-import { URGENT_STOCK_DAYS } from '@perkway/domain/low-stock';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
 import { useHealth } from '../api/health';
@@ -8,7 +7,7 @@ import { ACCOUNTS, CAMPAIGNS, LIMITS, pathOf, PERKS, POOLS } from '../api/manage
 import { useOperatorsHome } from '../api/operators-home';
 import { allOf } from '../api/perkway';
 import { useSession } from '../api/session';
-import { runsOutIn, useLowStock, type StockRate } from '../api/stock';
+import { isUrgentStock, runsOutIn, useLowStock, type StockRate } from '../api/stock';
 import type { CardStock, LowCodes, NearlyUsedLimit, OperatorsHome as Home } from '../api/types';
 import { isClearChange } from '../contributions';
 import {
@@ -118,7 +117,7 @@ export default function OperatorsHome() {
       return ([true, false] as const).flatMap((isUrgent) =>
         alarmsOf(
           isUrgent ? 'critical' : 'warning',
-          ending.filter((one) => runsOutIn(one)! < URGENT_STOCK_DAYS === isUrgent),
+          ending.filter((one) => isUrgentStock(one) === isUrgent),
           ['#low-stock', t.lowStock],
           ({ where, to, ...left }) => ({ what: t.left(left), where, to }),
         ),
@@ -130,15 +129,25 @@ export default function OperatorsHome() {
       to: '#failing-webhooks',
       since: webhook.disabled_at ?? webhook.failing_since ?? undefined,
     })),
-    ...alarmsOf('warning', jobs, ['#link-jobs', t.jobs], (job) => ({
-      what: t.linkJobs[job.state],
-      where: of(jobName(job), job.account_id),
-      to: '#link-jobs',
-      since: job.since,
-    })),
+    ...(['failed', 'awaiting_approval'] as const).flatMap((state) =>
+      alarmsOf(
+        'warning',
+        jobs.filter((job) => job.state === state),
+        ['#link-jobs', t.jobs],
+        (job) => ({
+          what: t.linkJobs[state],
+          where: of(jobName(job), job.account_id),
+          to: '#link-jobs',
+          since: job.since,
+        }),
+      ),
+    ),
     ...alarmsOf('warning', limits.data ?? [], ['#limits', t.limits], (limit) => ({
       what: t.nearlyUsed,
-      where: of(limit.id, limit.account_id),
+      where: of(
+        limit.per === 'account' ? limit.id : `${limit.id} (${limit.product ?? limit.value})`,
+        limit.account_id,
+      ),
       to: pathOf(LIMITS, limit.id),
     })),
   ];
@@ -157,8 +166,8 @@ export default function OperatorsHome() {
       }
     >
       {isKnown && (
-        <div role="status" data-findings={alarms.length}>
-          {alarms.length === 0 ? <p className="headline">{t.quiet}</p> : <Alarms of={alarms} />}
+        <div data-findings={alarms.length}>
+          <Alarms of={alarms} none={t.quiet} />
         </div>
       )}
       <Card id="low-stock" title={t.lowStock} note={t.lowStockNote}>

@@ -32,7 +32,7 @@ export default function Reports() {
       title={texts.nav.reports}
       intro={t.intro}
       actions={
-        <button type="button" className="button primary" onClick={() => setFreezing(true)}>
+        <button type="button" className="button main" onClick={() => setFreezing(true)}>
           {t.new}
         </button>
       }

@@ -133,12 +133,14 @@ const combine = (results: UseQueryResult<Group>[]) => ({
   error: results.find(({ error }) => error)?.error,
 });
 
+const HIT = '.hits :is(a, button)';
+
 /** Moves the focus between the field and the hits. */
 function step(event: KeyboardEvent<HTMLElement>) {
   const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
   if (by === undefined) return;
   event.preventDefault();
-  const stops = [...event.currentTarget.querySelectorAll<HTMLElement>('input, a')];
+  const stops = [...event.currentTarget.querySelectorAll<HTMLElement>(`input, ${HIT}`)];
   stops[stops.indexOf(document.activeElement as HTMLElement) + by]?.focus();
 }
 
@@ -170,7 +172,7 @@ export default function Search({ onClose }: { onClose: () => void }) {
         onKeyDown={step}
         onSubmit={(event) => {
           event.preventDefault();
-          if (typed.trim() === q) event.currentTarget.querySelector('a')?.click();
+          if (typed.trim() === q) event.currentTarget.querySelector<HTMLElement>(HIT)?.click();
         }}
       >
         <TextField
@@ -192,17 +194,22 @@ export default function Search({ onClose }: { onClose: () => void }) {
             <ul className="hits">
               {hits.map(({ key, to, viewed, name, hintOf }) => (
                 <li key={key}>
-                  <Link
-                    to={to}
-                    onClick={(event) => {
-                      onClose();
-                      if (viewed === undefined) return;
-                      event.preventDefault();
-                      void view(viewed, to);
-                    }}
-                  >
-                    {name} <span className="hint">{hintOf(nameOf)}</span>
-                  </Link>
+                  {viewed === undefined ? (
+                    <Link to={to} onClick={onClose}>
+                      {name} <span className="hint">{hintOf(nameOf)}</span>
+                    </Link>
+                  ) : (
+                    // No link: its address leads there only in the account's console.
+                    <button
+                      type="button"
+                      onClick={() => {
+                        onClose();
+                        void view(viewed, to);
+                      }}
+                    >
+                      {name} <span className="hint">{hintOf(nameOf)}</span>
+                    </button>
+                  )}
                 </li>
               ))}
               {areMore && (

@@ -214,23 +214,28 @@ function WithdrawForm({ poolId, of, onClose, onBegun }: FormProps) {
   const [day, setDay] = useState('');
   const [reserved, setReserved] = useState<Reserved>('keep');
   const [reason, setReason] = useState('');
-  const [checked, setChecked] = useState<{ body: WithdrawCards; found: WithdrawalCheck | null } | null>(null);
+  const [checked, setChecked] = useState<{
+    body: WithdrawCards;
+    found: WithdrawalCheck | null;
+    selection: string;
+  } | null>(null);
   // Idempotency key of this form: confirming again after a lost response withdraws nothing twice.
   const attempt = useRef(crypto.randomUUID());
   const list = codes
     .split('\n')
     .map((line) => line.trim())
     .filter(Boolean);
-  const loadId = load || (loads.data?.[0]?.id ?? '');
+  // The newest upload stays selected if another begins meanwhile.
+  if (load === '' && loads.data?.[0]) setLoad(loads.data[0].id);
 
   const review = async () => {
-    if (by === 'load_id' && !loadId) throw new Error(t.needLoad);
+    if (by === 'load_id' && !load) throw new Error(t.needLoad);
     if (by === 'codes' && (list.length === 0 || list.length > MAX_CODES)) throw new Error(t.needCodes);
     const body: WithdrawCards = {
       reason: reason.trim(),
       reserved,
       ...(by === 'batch' && { batch: batch.trim() }),
-      ...(by === 'load_id' && { load_id: loadId }),
+      ...(by === 'load_id' && { load_id: load }),
       ...(by === 'codes' && { codes: list }),
       ...(by === 'valid_until_before' && { valid_until_before: day }),
     };
@@ -243,11 +248,11 @@ function WithdrawForm({ poolId, of, onClose, onBegun }: FormProps) {
     );
     if (found && found.free + found.reserved + found.redeemed === 0) throw new Error(t.noneFound);
     attempt.current = crypto.randomUUID();
-    setChecked({ body, found });
+    setChecked({ body, found, selection });
   };
   const selection = {
     batch: t.ofBatch(batch.trim()),
-    load_id: nameOf(loadId, loads.data),
+    load_id: nameOf(load, loads.data),
     codes: t.ofSomeCodes(formatNumber(list.length)),
     valid_until_before: t.ofDay(day),
   }[by];
@@ -280,7 +285,7 @@ function WithdrawForm({ poolId, of, onClose, onBegun }: FormProps) {
         {by === 'load_id' && (
           <SelectField
             label={t.load}
-            value={loadId}
+            value={load}
             options={(loads.data ?? []).map((one) => ({
               value: one.id,
               label: t.loadOption(nameOfLoad(one), formatNumber(one.imported)),
@@ -302,7 +307,7 @@ function WithdrawForm({ poolId, of, onClose, onBegun }: FormProps) {
       </DialogForm>
       <Confirm
         title={t.confirmTitle(of)}
-        text={checked && t.confirmText(selection, reserved, checked.found, worthOf(checked.found))}
+        text={checked && t.confirmText(checked.selection, reserved, checked.found, worthOf(checked.found))}
         action={t.withdraw}
         isOpen={checked !== null}
         onClose={() => setChecked(null)}

@@ -107,18 +107,18 @@ function showLogo(selector: string, url: string | null | undefined): void {
   if (isImage(url)) logo.src = url;
 }
 
-const PERKWAYS_LOGO = one<HTMLImageElement>('.logo').src;
+const PERKWAY_LOGO = one<HTMLImageElement>('.logo').src;
 
 /** Returns Perkway's icon, a parcel, in this color. */
 const parcel = (color: string | null | undefined): string =>
-  isColor(color) ? PERKWAYS_LOGO.replace(/%23\w{6}/, `%23${color.slice(1)}`) : PERKWAYS_LOGO;
+  isColor(color) ? PERKWAY_LOGO.replace(/%23\w{6}/, `%23${color.slice(1)}`) : PERKWAY_LOGO;
 
 /** Shows the account's brand, or that of Perkway. Ignores an invalid color or image. */
 export function showBrand(brand: Brand | null | undefined): void {
   fill('brand', brand ? brand.name : '');
   showAnchor('support', brand && brand.support_url);
   colorize(document.documentElement, brand && brand.color);
-  showLogo('.logo', brand ? brand.logo : PERKWAYS_LOGO);
+  showLogo('.logo', brand ? brand.logo : PERKWAY_LOGO);
   one<HTMLLinkElement>('link[rel="icon"]').href =
     brand && isImage(brand.logo) ? brand.logo : parcel(brand && brand.color);
 }
@@ -152,11 +152,13 @@ export function showProduct({ product, language, card, replaced }: RewardLink, s
   fill('address', isAddress ? 'yes' : '');
   const hasShop = showAnchor('shop', replaced ? null : isAddress ? card.code : product && product.redeem_url);
   // Readers of another language may not understand the instructions.
-  const isEnough = !!instructions && (!language || language.split('-')[0] === document.documentElement.lang);
-  one('[data-ask]').hidden = isEnough || hasShop;
+  const hasReadableInstructions =
+    !!instructions && (!language || language.split('-')[0] === document.documentElement.lang);
+  one('[data-ask]').hidden = hasReadableInstructions || hasShop;
   one('[data-how-store]').hidden = !product || !isScanned(product.code_format) || isAddress;
   one('[data-how-shop]').hidden = !hasShop || isAddress;
   one('[data-how-address]').hidden = !isAddress;
+  one('[data-keep-code]').hidden = isAddress;
   one('[data-of-issuer]').hidden = !instructions;
   one('[data-how]').hidden = !!replaced;
   // One main button: it leads to the shop, or copies the code if there is no shop to go to.

@@ -175,7 +175,8 @@ export const renderPage = (
               </dl>
               <p class="keep" data-unless-replaced>
                 ${bookmarkIcon}<span
-                  ><strong>${texts.revealed.keep}</strong><br />${texts.revealed.keepWhy}</span
+                  ><strong>${texts.revealed.keep}</strong><br />${texts.revealed.keepWhy}
+                  <span data-keep-code>${texts.revealed.keepCode}</span></span
                 >
               </p>
             </section>

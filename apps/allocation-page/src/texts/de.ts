@@ -51,7 +51,7 @@ export const de: Texts = {
     howShop:
       'Online: Gehen Sie zu {shop} und geben Sie dort den Kartencode ein und, falls danach gefragt wird, auch die PIN.',
     howAddress: {
-      open: 'Gehen Sie mit der Schaltfläche oben oder mit dem Link zur Karte zu {shop}: Dort finden Sie die Karte auf einer Seite ihres Ausstellers. Folgen Sie den Anweisungen dieser Seite, um sie einzulösen.',
+      open: 'Gehen Sie mit der Schaltfläche oben oder mit dem Link zur Karte zu {shop}: Dort finden Sie die Karte auf einer Seite ihres Ausstellers. Folgen Sie dort den Anweisungen, um die Karte einzulösen.',
       keep: 'Heben Sie den Link zur Karte auf, bis das Guthaben aufgebraucht ist. Jeder, der ihn hat, kann die Karte einlösen: Geben Sie ihn bitte nicht weiter.',
       failed:
         'Wenn sich die Karte nicht öffnet, versuchen Sie es später noch einmal oder kopieren Sie den Link zur Karte in einen anderen Browser. Wenn das nicht hilft, bitten Sie den Absender um Hilfe und nennen Sie die Referenz unten.',
@@ -68,7 +68,7 @@ export const de: Texts = {
     save: 'Als Bild speichern',
     saved: 'Das Bild wurde gespeichert',
     validUntil: 'Karte gültig bis',
-    noLastDay: 'Kein Datum angegeben',
+    noLastDay: 'Der Aussteller nennt kein Datum',
     firstOpened: 'Zum ersten Mal geöffnet am',
     notYou:
       'Wenn das nicht Sie waren, kennt noch jemand den Code und hat ihn vielleicht eingelöst. Bitten Sie den Absender um Hilfe.',
@@ -80,7 +80,9 @@ export const de: Texts = {
     },
     keep: 'Heben Sie den Link zu dieser Seite auf',
     keepWhy:
-      'Damit können Sie die Karte jederzeit wieder ansehen, nicht aber das restliche Guthaben. Legen Sie ein Lesezeichen an oder bewahren Sie die Nachricht auf. Speichern Sie die Karte als Bild, bevor Sie in ein Geschäft gehen: Das Bild lässt sich auch ohne Internet öffnen. Behandeln Sie den Code wie Bargeld: Nennen Sie ihn niemandem, der Sie anruft oder Ihnen schreibt.',
+      'Damit können Sie die Karte jederzeit wieder ansehen, nicht aber das restliche Guthaben. Legen Sie ein Lesezeichen an oder bewahren Sie die Nachricht auf.',
+    keepCode:
+      'Speichern Sie die Karte als Bild, bevor Sie in ein Geschäft gehen: Das Bild lässt sich auch ohne Internet öffnen. Behandeln Sie den Code wie Bargeld: Nennen Sie ihn niemandem, der Sie anruft oder Ihnen schreibt.',
   },
   expired: {
     heading: 'Dieser Link ist abgelaufen',
@@ -112,7 +114,7 @@ export const de: Texts = {
     copy: 'Referenz kopieren',
   },
   help: 'Hilfe',
-  helpBrand: 'Hilfe bei {brand}',
+  helpBrand: 'Hilfe von {brand}',
   askSender:
     'Wenn das nicht hilft, wenden Sie sich an den Absender der Nachricht, in der Sie den Link erhalten haben.',
   unknown: {

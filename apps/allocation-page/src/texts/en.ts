@@ -65,7 +65,7 @@ export const en: Texts = {
     save: 'Save as picture',
     saved: 'The picture has been saved',
     validUntil: 'Card expires on',
-    noLastDay: 'No date given',
+    noLastDay: 'The issuer gives no date',
     firstOpened: 'First opened on',
     notYou:
       'If that was not you, somebody else has seen the code and may have used it. Please ask the sender for help.',
@@ -77,7 +77,9 @@ export const en: Texts = {
     },
     keep: 'Keep the link to this page',
     keepWhy:
-      'It shows the card at any time, but not how much of its value is left. Bookmark it or keep the message it came in. Before you go to a store, save the card as a picture: you can open it without internet. Treat the code like cash: never give it to anybody who calls or writes to you.',
+      'It shows the card at any time, but not how much of its value is left. Bookmark it or keep the message it came in.',
+    keepCode:
+      'Before you go to a store, save the card as a picture: you can open it without internet. Treat the code like cash: never give it to anybody who calls or writes to you.',
   },
   expired: {
     heading: 'This link has expired',

@@ -66,7 +66,7 @@ export const es: Texts = {
     save: 'Guardar como imagen',
     saved: 'La imagen se ha guardado',
     validUntil: 'Fecha de caducidad',
-    noLastDay: 'Sin fecha indicada',
+    noLastDay: 'El emisor no indica ninguna fecha',
     firstOpened: 'Se abrió por primera vez el',
     notYou:
       'Si no fue usted, otra persona conoce el código y quizá lo haya usado. Pida ayuda a quien le envió el enlace.',
@@ -78,7 +78,9 @@ export const es: Texts = {
     },
     keep: 'Conserve el enlace de esta página',
     keepWhy:
-      'Con él podrá volver a ver la tarjeta cuando quiera, pero no el saldo que queda. Guárdelo en favoritos o conserve el mensaje recibido. Antes de ir a una tienda, guarde la tarjeta como imagen: podrá verla sin conexión a internet. Trate el código como dinero en efectivo: no se lo dé a nadie que le llame o le escriba.',
+      'Con él podrá volver a ver la tarjeta cuando quiera, pero no el saldo que queda. Guárdelo en favoritos o conserve el mensaje recibido.',
+    keepCode:
+      'Antes de ir a una tienda, guarde la tarjeta como imagen: podrá verla sin conexión a internet. Trate el código como dinero en efectivo: no se lo dé a nadie que le llame o le escriba.',
   },
   expired: {
     heading: 'Este enlace ha caducado',

@@ -68,7 +68,7 @@ export const fr: Texts = {
     save: 'Enregistrer comme image',
     saved: 'L’image a été enregistrée',
     validUntil: 'Date d’expiration',
-    noLastDay: 'Aucune date indiquée',
+    noLastDay: 'L’émetteur n’indique aucune date',
     firstOpened: 'Ouverte pour la première fois le',
     notYou:
       'Si ce n’était pas vous, quelqu’un d’autre connaît le code et l’a peut-être utilisé. Demandez de l’aide à l’expéditeur.',
@@ -80,7 +80,9 @@ export const fr: Texts = {
     },
     keep: 'Conservez le lien de cette page',
     keepWhy:
-      'Il vous permet de revoir la carte à tout moment, mais pas le solde restant. Ajoutez-le à vos favoris ou conservez le message reçu. Avant d’aller en magasin, enregistrez la carte comme image\u00a0: vous pourrez l’afficher sans connexion Internet. Le code vaut de l’argent\u00a0: ne le communiquez jamais à quiconque vous appelle ou vous écrit.',
+      'Il vous permet de revoir la carte à tout moment, mais pas le solde restant. Ajoutez-le à vos favoris ou conservez le message reçu.',
+    keepCode:
+      'Avant d’aller en magasin, enregistrez la carte comme image\u00a0: vous pourrez l’afficher sans connexion Internet. Le code vaut de l’argent\u00a0: ne le communiquez jamais à quiconque vous appelle ou vous écrit.',
   },
   expired: {
     heading: 'Ce lien a expiré',

@@ -74,6 +74,8 @@ export interface Texts {
     replaced: { heading: string; text: string };
     keep: string;
     keepWhy: string;
+    /** Not for a card whose code is a web address. */
+    keepCode: string;
   };
   expired: { heading: string; when: string; next: string; nextBrand: string };
   /** The sender has cancelled the link. */

@@ -188,10 +188,12 @@ describe('the product of the card', () => {
     ]);
     expect(await page.innerText('#code-label')).toBe('Card link');
     expect(await page.innerText('[data-copy="code"]')).toBe('Copy link');
+    expect(await page.innerText('.keep')).not.toContain('code');
     const other = await revealed({});
     expect((await how(other))[0]).not.toContain(ask);
     expect(await other.innerText('#code-label')).toBe('Card code');
     expect(await other.innerText('[data-copy="code"]')).toBe('Copy code');
+    expect(await other.innerText('.keep')).toContain('Treat the code like cash');
   });
 
   it('breaks the code between groups, never at a hyphen, and copies it unchanged', async () => {

@@ -143,7 +143,7 @@ const STATES: Record<
       /^Here is your €25 gift card$/m,
       new RegExp(CARD.code),
       new RegExp(`PIN\\s+${CARD.pin}`),
-      /^Card expires on\s+No date given$/m,
+      /^Card expires on\s+The issuer gives no date$/m,
       /^Keep the link to this page$/m,
       /^Reference for support\s+[0-9a-f]{8}$/m,
     ],

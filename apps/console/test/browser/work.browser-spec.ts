@@ -1526,7 +1526,7 @@ describe('an operator', () => {
     await link();
     await stage.goto(page, '/home');
     const alarm = page.getByRole('table', { name: 'Needs attention' }).getByRole('row');
-    await alarm.filter({ hasText: 'Limit is used up or nearly used up' }).first().waitFor();
+    await alarm.filter({ hasText: 'Limit is nearly used up' }).first().waitFor();
     const nearlyUsed = page.getByRole('table', { name: 'Limits that are nearly used up' });
     await nearlyUsed
       .getByRole('row', { name: new RegExp(`^${limit} .* Pool: Quiet voucher 4 of 5 links`) })

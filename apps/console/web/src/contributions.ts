@@ -107,14 +107,14 @@ export function causeOf<Part extends { points: number; count: number }>(
 }
 
 /** Two-sided 95 % critical value of the standard normal distribution. */
-const CLEAR = 1.96;
+const CRITICAL_VALUE = 1.96;
 
 /**
  * Returns whether chance alone is unlikely to explain the difference of two counts (Poisson, 95 %).
  * @param ratio the number of days of the count, divided by that of the one before
  */
 export const isClearChange = (now: number, before: number, ratio = 1) =>
-  Math.abs(now - ratio * before) > CLEAR * Math.sqrt(now + ratio ** 2 * before);
+  Math.abs(now - ratio * before) > CRITICAL_VALUE * Math.sqrt(now + ratio ** 2 * before);
 
 /**
  * Returns by how many standard deviations the rate changed (two-proportion z-test); null if a period has no journeys.
@@ -130,7 +130,7 @@ export function deviationsOf({ journeys, reached, journeysBefore, reachedBefore 
 export function compareRates(total: Total) {
   const deviations = deviationsOf(total);
   if (deviations === null) return null;
-  if (Math.abs(deviations) < CLEAR) return 'same';
+  if (Math.abs(deviations) < CRITICAL_VALUE) return 'same';
   return deviations > 0 ? 'better' : 'worse';
 }
 

@@ -20,7 +20,7 @@ const client = new QueryClient({
       refetchOnWindowFocus: false,
       // Errors that the user has to fix are not retried.
       retry: (tries, error) =>
-        tries < 2 && error instanceof ApiError && error.isPassing && error.status !== 429,
+        tries < 2 && error instanceof ApiError && error.isTransient && error.status !== 429,
     },
   },
 });

@@ -244,6 +244,7 @@ export const texts = {
       },
       journey:
         'A journey is one recipient with any view, click, conversion or reward link. Recipients with none are not counted, so this is not the click rate of your mailer.',
+      perks: 'One journey may click several perks, so the points of perks need not add up to the change.',
       roles: {
         main: 'most of the change',
         next: 'part of the change',
@@ -1373,7 +1374,8 @@ export const texts = {
     fails: 'Webhook fails',
     disabledByPerkway: 'Webhook was disabled by Perkway',
     linkJobs: { failed: 'Link job failed', awaiting_approval: 'Link job waits for approval' },
-    nearlyUsed: 'Limit is used up or nearly used up',
+    usedUp: 'Limit is used up',
+    nearlyUsed: 'Limit is nearly used up',
     /** Rows of a list, besides those with an alarm of their own. */
     more: (count: number) => `${count} more`,
     traffic: 'Traffic',

@@ -16,7 +16,7 @@ export class ApiError extends Error {
   }
 
   /** Whether a retry may succeed without any change by the user. */
-  get isPassing(): boolean {
+  get isTransient(): boolean {
     return this.status === 0 || this.status === 429 || this.status >= 500;
   }
 }

@@ -39,3 +39,6 @@ export const usedOf = ({ links, amount }: Used): string =>
       ? [t.usedAmount(formatMoney(amount.used, amount.currency), formatMoney(amount.limit, amount.currency))]
       : []),
   ].join(t.and);
+
+export const isUsedUp = ({ links, amount }: Used): boolean =>
+  [links, amount].some((part) => part && part.used >= part.limit);

@@ -16,7 +16,7 @@ async function readSession(): Promise<Session | null> {
 }
 
 /** Replaces the session and clears all other cached data, so that the next person in this window sees none of it. */
-function begin(client: QueryClient, session: Session | null): void {
+function replaceSession(client: QueryClient, session: Session | null): void {
   client.setQueryData(KEY, session);
   client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== KEY[0] });
 }
@@ -28,7 +28,7 @@ export const useSessionQuery = () =>
 export function SessionProvider({ session, children }: { session: Session; children: ReactNode }) {
   const client = useQueryClient();
   useEffect(() => {
-    whenSignedOut(() => begin(client, null));
+    whenSignedOut(() => replaceSession(client, null));
   }, [client]);
   return <SessionContext value={session}>{children}</SessionContext>;
 }
@@ -44,22 +44,22 @@ export function useSigning() {
   return {
     async signIn(apiKey: string): Promise<void> {
       const { body } = await sendRequest<Session>('/api/session', { method: 'POST', body: { apiKey } });
-      begin(client, body);
+      replaceSession(client, body);
     },
     /** Shows the console of an account to an operator. */
     async view(accountId: string): Promise<void> {
       const { body } = await sendRequest<Session>('/api/view', { method: 'POST', body: { accountId } });
-      begin(client, body);
+      replaceSession(client, body);
     },
     async endView(): Promise<void> {
       const { body } = await sendRequest<Session>('/api/view', { method: 'DELETE' });
-      begin(client, body);
+      replaceSession(client, body);
     },
     async signOut(): Promise<void> {
       await sendRequest('/api/session', { method: 'DELETE' }).catch((error: unknown) => {
         if (!(error instanceof ApiError && error.status === 401)) throw error;
       });
-      begin(client, null);
+      replaceSession(client, null);
     },
   };
 }

@@ -14,11 +14,15 @@ interface Props {
   children: ReactNode;
 }
 
-/** Colors the change of a count, unless chance or the lengths of the periods could explain it. */
+/**
+ * Colors the change of a count, unless chance or the lengths of the periods could explain it. From nothing, as with a new
+ * account, it is neither better nor worse.
+ */
 export function Change({ count, before, isGood, periods, children }: Props) {
   const ratio = periods ? daysIn(periods[0]).length / daysIn(periods[1]).length : 1;
   const isMore = count > before;
-  const isColored = isGood && isClearChange(count, before, ratio) && isMore === count > ratio * before;
+  const isColored =
+    isGood && before > 0 && isClearChange(count, before, ratio) && isMore === count > ratio * before;
   return <span className={isColored ? (isMore ? 'change-up' : 'change-down') : undefined}>{children}</span>;
 }
 
@@ -31,8 +35,7 @@ export const TrafficChange = ({ count, before }: { count: number; before: number
   count === before ? (
     texts.none
   ) : (
-    // A new account is no change for the better or worse.
-    <Change {...{ count, before }} isGood={before > 0}>
+    <Change {...{ count, before }} isGood>
       {formatChange(count, before) ?? texts.operatorsHome.fresh}
     </Change>
   );

@@ -51,7 +51,7 @@ export function StepTable({ amounts, amountsBefore, periods, linkOf }: Props) {
             cell: (step) => {
               const counts = { count: amounts[step].count, before: amountsBefore[step].count };
               return (
-                <Change {...counts} periods={periods} isGood={counts.before > 0 && GOOD.includes(step)}>
+                <Change {...counts} periods={periods} isGood={GOOD.includes(step)}>
                   {formatChange(counts.count, counts.before) ?? texts.none}
                 </Change>
               );

@@ -10,7 +10,6 @@ import {
   ofCampaign,
   sumOf,
   within,
-  type FunnelRows,
   type Query,
   type Row,
 } from '../api/analytics';
@@ -324,6 +323,7 @@ function Results({ campaign, range }: { campaign: Campaign; range: Range }) {
   });
 
   const recipients = recipientsIn(current);
+  const { made = 0, madeWithoutJourney = 0 } = links.data ?? {};
   if (funnel.data && links.data?.any === 0 && journeys === 0 && withoutJourney === 0)
     return (
       <NothingTracked campaignId={id}>
@@ -352,7 +352,10 @@ function Results({ campaign, range }: { campaign: Campaign; range: Range }) {
               (withoutJourney > 0
                 ? texts.counting.withoutJourney(withoutJourney, days.data.events)
                 : texts.counting.noneWithoutJourney)}{' '}
-            {recipients > 0 && t.anyContact(recipients)}
+            {recipients > 0 && t.anyContact(recipients)}{' '}
+            {madeWithoutJourney > 0 &&
+              t.linksWithoutJourney(madeWithoutJourney, formatShare(madeWithoutJourney, made))}{' '}
+            {made > madeWithoutJourney && t.linksOfJourneys(made - madeWithoutJourney, recipients)}
           </>
         }
       >
@@ -375,7 +378,7 @@ function Results({ campaign, range }: { campaign: Campaign; range: Range }) {
           )}
         </Loaded>
       </Card>
-      {funnel.data && <Steps id={id} funnel={funnel.data} links={links.data} {...{ now: range, before }} />}
+      {funnel.data && <ResultsByStep funnel={funnel.data} {...{ now: range, before, campaignId: id }} />}
       <Card
         title={t.byDay}
         note={texts.counting.people}
@@ -469,30 +472,6 @@ const useLinkCounts = (id: string, range: Range) =>
     },
     ...useLiveInterval(),
   });
-
-interface StepsProps {
-  id: string;
-  funnel: FunnelRows;
-  links: LinkCounts | undefined;
-  now: Range;
-  before: Range;
-}
-
-function Steps({ id, funnel, links, now, before }: StepsProps) {
-  const { made = 0, madeWithoutJourney = 0 } = links ?? {};
-  return (
-    <ResultsByStep {...{ funnel, now, before, campaignId: id }}>
-      {made > 0 && (
-        <>
-          {madeWithoutJourney > 0 &&
-            t.linksWithoutJourney(madeWithoutJourney, formatShare(madeWithoutJourney, made))}{' '}
-          {made > madeWithoutJourney &&
-            t.linksOfJourneys(made - madeWithoutJourney, recipientsIn(funnel.current))}
-        </>
-      )}
-    </ResultsByStep>
-  );
-}
 
 const shareOf = (part: number, whole: number) => formatShare(part, whole) ?? texts.none;
 const Share = ({ part, whole }: { part: number; whole: number }) => (

@@ -63,7 +63,7 @@ const REFERENCED: Record<OutsideReference['kind'], Kind> = {
 async function missing(references: OutsideReference[]): Promise<OutsideReference[]> {
   const nameOf = ({ kind, id }: OutsideReference) => `${kind} ${id}`;
   const named = [...new Map(references.map((reference) => [nameOf(reference), reference]))];
-  const found = await inTurns(named, ([, { kind, id }]) =>
+  const found = await inBatches(named, ([, { kind, id }]) =>
     responseOf(REFERENCED[kind].read(String(id))).then(
       () => true,
       (error: unknown) => {
@@ -82,7 +82,7 @@ async function saveTemplate(): Promise<void> {
   saveFile('perks.csv', new Blob([`${PERK_COLUMNS.join(',')}\r\n`], { type: 'text/csv' }));
 }
 
-async function inTurns<T, R>(items: T[], work: (item: T) => Promise<R>): Promise<R[]> {
+async function inBatches<T, R>(items: T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   for (let at = 0; at < items.length; at += AT_ONCE)
     results.push(...(await Promise.all(items.slice(at, at + AT_ONCE).map(work))));
@@ -108,7 +108,7 @@ export default function CatalogueImport() {
     try {
       const { readFiles } = await import('../import/read-files');
       const read = await readFiles(files, missing);
-      setItems(await inTurns(read.items, compare));
+      setItems(await inBatches(read.items, compare));
       setProblems(read.problems);
     } catch (reason) {
       setError(reason as Error);

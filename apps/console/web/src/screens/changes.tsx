@@ -219,7 +219,9 @@ export function Verdict({ funnel, ...periods }: Props) {
           comparison={{ ...periods, outcome: 'converters', total: countsOf('converters', funnel) }}
         />
       )}
-      <p className="hint">{t.verdict.journey}</p>
+      <p className="hint">
+        {t.verdict.journey} {total.journeysBefore > 0 && t.verdict.perks}
+      </p>
     </div>
   );
 }

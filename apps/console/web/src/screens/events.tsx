@@ -24,7 +24,7 @@ const RETRY_MS = 5_000;
 const PAGE = 25;
 const nameOf = ({ type, subject }: FeedEvent) => `${t.types[type] ?? type}, ${subject}`;
 
-const useInSight = () =>
+const useIsVisible = () =>
   useSyncExternalStore(
     (listener) => {
       document.addEventListener('visibilitychange', listener);
@@ -36,8 +36,8 @@ const useInSight = () =>
 export function Events() {
   const client = useQueryClient();
   const { say } = useNotices();
-  const isInSight = useInSight();
-  const isFollowing = useLive() && isInSight;
+  const isVisible = useIsVisible();
+  const isFollowing = useLive() && isVisible;
   const { valueOf, set: setFilter } = useSearchFilters();
   const [shown, setShown] = useState<string | null>(null);
   const [sending, setSending] = useState<FeedEvent | null>(null);

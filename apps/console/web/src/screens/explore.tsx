@@ -53,7 +53,7 @@ function useQuestion(cubes: Cube[], first: Record<string, string>) {
   return {
     cube,
     params,
-    measures: params.has('measures') ? measures : usual(cube),
+    measures: params.has('measures') ? measures : defaultMeasures(cube),
     dimensions: known(cube?.dimensions, 'dimensions'),
     filter: params.get('filter') ?? '',
     operator: params.get('operator') ?? 'equals',
@@ -80,7 +80,7 @@ function changed(params: URLSearchParams, changes: Record<string, string | strin
   }
   return next;
 }
-const usual = (cube: Cube | undefined) =>
+const defaultMeasures = (cube: Cube | undefined) =>
   ['count', 'journeys']
     .filter((measure) => cube?.measures.some(({ name }) => name === `${cube.name}.${measure}`))
     .slice(0, 1);

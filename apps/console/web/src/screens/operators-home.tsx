@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
 import { useHealth } from '../api/health';
 import { get } from '../api/http';
-import { usedOf } from '../api/limits';
+import { isUsedUp, usedOf } from '../api/limits';
 import { ACCOUNTS, CAMPAIGNS, LIMITS, pathOf, PERKS, POOLS } from '../api/managed';
 import { useOperatorsHome } from '../api/operators-home';
 import { allOf } from '../api/perkway';
@@ -87,7 +87,7 @@ export default function OperatorsHome() {
     .filter((row) => hasFallen(row) && !isSilent(row))
     .sort((one, other) => changeOf(one.week, one.weekBefore) - changeOf(other.week, other.weekBefore));
   const jobs = home.data?.link_jobs ?? [];
-  const webhooks = home.data?.webhooks ?? [];
+  const webhooks = home.data?.webhooks.toSorted((one, other) => other.pending - one.pending) ?? [];
   const of = (name: string, account: string) => `${name}, ${nameOf(account)}`;
   const cards = (stock.data ?? []).map((card) => ({
     ...card,
@@ -143,7 +143,7 @@ export default function OperatorsHome() {
       ),
     ),
     ...alarmsOf('warning', limits.data ?? [], ['#limits', t.limits], (limit) => ({
-      what: t.nearlyUsed,
+      what: isUsedUp(limit) ? t.usedUp : t.nearlyUsed,
       where: of(
         limit.per === 'account' ? limit.id : `${limit.id} (${limit.product ?? limit.value})`,
         limit.account_id,

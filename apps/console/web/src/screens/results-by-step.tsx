@@ -8,7 +8,6 @@ import {
   type Amount,
 } from '@perkway/domain/step-amounts';
 import { useQuery } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
 import { Link } from 'react-router';
 import { loadParts, numberOf, ofCampaign, type FunnelRows, type Row } from '../api/analytics';
 import { dayOf, daysAgo, type Range } from '../dates';
@@ -76,12 +75,10 @@ interface Props {
   now: Range;
   before: Range;
   campaignId?: string;
-  /** What the card says about its links. */
-  children?: ReactNode;
 }
 
 /** Counts and amounts of journeys, conversions and reward links, beside those of the period before. */
-export function ResultsByStep({ funnel, now, before, campaignId, children }: Props) {
+export function ResultsByStep({ funnel, now, before, campaignId }: Props) {
   const query = useQuery({
     queryKey: ['results-by-step', now, campaignId],
     queryFn: async () => {
@@ -119,14 +116,11 @@ export function ResultsByStep({ funnel, now, before, campaignId, children }: Pro
           const amounts: Record<Step, Amount> = { ...worthNow!, ...journeys(funnel.current) };
           const amountsBefore: Record<Step, Amount> = { ...worthBefore!, ...journeys(funnel.earlier) };
           return (
-            <div className="stack">
-              <StepTable
-                {...{ amounts, amountsBefore }}
-                periods={[now, before]}
-                linkOf={(step, period) => linkTo(step, period === 'now' ? now : before, campaignId)}
-              />
-              {children && <p>{children}</p>}
-            </div>
+            <StepTable
+              {...{ amounts, amountsBefore }}
+              periods={[now, before]}
+              linkOf={(step, period) => linkTo(step, period === 'now' ? now : before, campaignId)}
+            />
           );
         }}
       </Loaded>

@@ -1,6 +1,7 @@
 import { MaintenanceService } from '../src/maintenance/maintenance.service.js';
 import { RollupRefresher } from '../src/maintenance/rollup-refresher.js';
 import { waitFor, type LaunchedApp } from '@perkway/testing';
+import pg from 'pg';
 import {
   Analytics,
   anAccountId,
@@ -183,5 +184,49 @@ describe('retention', () => {
     await app.app.get(RollupRefresher).refresh(now.getTime());
     expect(await queryCounts()).toEqual(counts);
     expect((await months())[0]).toBe(nameOf(MONTHS_KEPT));
+  });
+
+  it('drops a month whose detach was interrupted, with its rollup rows', async () => {
+    const month = nameOf(4);
+    const partition = `tracking_events_${month.replace('-', '_')}`;
+    const [reader, detacher] = [0, 1].map(() => new pg.Client(stack.database.url)) as [pg.Client, pg.Client];
+    await Promise.all([reader.connect(), detacher.connect()]);
+    // Its connection is ended below.
+    detacher.on('error', () => undefined);
+    const isInterrupted = async () =>
+      (
+        await stack.database.query(
+          'select from pg_inherits where inhrelid = to_regclass($1) and inhdetachpending',
+          [partition],
+        )
+      ).length === 1;
+    try {
+      await reader.query(`create table ${partition} (like tracking_events including all);
+        alter table tracking_events attach partition ${partition}
+          for values from ('${month}-01T00:00:00Z') to ('${nameOf(3)}-01T00:00:00Z');
+        insert into sorted_months (month) values ('${month}-01');
+        insert into event_hours select (jsonb_populate_record(h, '{"hour": "${month}-01T00:00:00Z"}')).* from event_hours h limit 1`);
+      await reader.query('begin isolation level repeatable read; select from tracking_events limit 1');
+      const detaching = detacher.query(
+        `alter table tracking_events detach partition ${partition} concurrently`,
+      );
+      detaching.catch(() => undefined);
+      await waitFor(isInterrupted, 'the first step of the detach');
+      await stack.database.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity where query like '%${partition} concurrently%' and pid <> pg_backend_pid()`,
+      );
+      await expect(detaching).rejects.toThrow();
+      expect(await isInterrupted()).toBe(true);
+    } finally {
+      await reader.end();
+      await detacher.end().catch(() => undefined);
+    }
+    await app.app.get(MaintenanceService).maintainMonths(now.getTime());
+    const [left] = await stack.database.query(
+      `select to_regclass($1) as partition, (select count(*)::int from sorted_months where month = $2) as sorted,
+         (select count(*)::int from event_hours where hour < $3) as hours`,
+      [partition, `${month}-01`, new Date(KEPT_FROM)],
+    );
+    expect(left).toEqual({ partition: null, sorted: 0, hours: 0 });
   });
 });

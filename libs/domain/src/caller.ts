@@ -20,10 +20,11 @@ export const SCOPES = [
 export type Scope = (typeof SCOPES)[number];
 
 /**
- * The caller of a request. The explicit first argument of every service method that reads or writes an account's data.
+ * The caller of a request. The explicit first argument of service methods that read or write data of the caller's
+ * account; methods that manage accounts take the id of an account instead.
  */
 export interface Caller {
-  /** The account that owns the API key; every query filters by it. */
+  /** The account that owns the API key; queries filter by it unless a management call names another account. */
   account: string;
   role: Role;
   keyId: string;

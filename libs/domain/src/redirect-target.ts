@@ -5,8 +5,8 @@ const VERBATIM = /^[\x21-\x5b\x5d-\x7e]+$/;
 
 /**
  * Returns a value for a `Location` header if the URL is an absolute http(s) URL without userinfo, otherwise undefined.
- * The URL is used as given; only if it is invalid in a header (spaces, non-ASCII letters), it is encoded as browsers
- * would send it.
+ * The URL is used as given; only if it has other characters than `VERBATIM` (spaces, non-ASCII letters, backslashes) is
+ * it encoded as browsers would send it.
  */
 export function redirectTarget(url: string): string | undefined {
   const parsed = /^https?:\/\//i.test(url) ? parseUrl(url) : undefined;

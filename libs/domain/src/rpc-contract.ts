@@ -1,8 +1,8 @@
 import type { AppName } from './apps.js';
 
 /**
- * An RPC contract between two apps over NATS: called with `RpcClient.request`, served by an `@RpcHandler`, both in the
- * platform library.
+ * The contract of an RPC over NATS that one app serves for others: called with `RpcClient.request`, served by an
+ * `@RpcHandler`, both in the platform library.
  */
 export interface RpcContract<Request extends object, Reply extends object> {
   subject: string;

@@ -32,7 +32,8 @@ const sealKey = (purpose: string): string => `seal/v${SEAL_VERSION}/${purpose}`;
 
 /**
  * Encrypts text (AES-256-GCM) with the current key. `context` is authenticated but not stored, so that data sealed for
- * one row does not open in another. Format: version 1 | length of the key id 1 | key id | IV 12 | ciphertext | tag 16.
+ * one row does not open in another. Format, with lengths in bytes: version (1) | length of the key id (1) | key id |
+ * IV (12) | ciphertext | tag (16).
  * The IV is random, so a key is good for about 2^32 seals.
  */
 export function seal(keyring: Keyring, purpose: string, plaintext: string, context: string): Buffer {
@@ -79,7 +80,7 @@ export function open(keyring: Keyring, purpose: string, sealed: Buffer, context:
   const tagAt = sealed.length - SEAL_TAG_LENGTH;
   const key =
     sealed[0] === SEAL_VERSION && tagAt >= textAt && keyring.subkey(sealKey(purpose), sealedKeyId(sealed));
-  if (!key) throw new Error('cannot open sealed data: unknown version or key');
+  if (!key) throw new Error('cannot open sealed data: too short, or unknown version or key');
   const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(ivAt, textAt), {
     authTagLength: SEAL_TAG_LENGTH,
   });

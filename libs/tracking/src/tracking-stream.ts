@@ -84,7 +84,7 @@ export class TrackingStream extends EventEmitter<{ back: [] }> {
         resolve(stored);
       };
       // After a long event-loop iteration, timers run before acknowledgements that have already arrived are read, so
-      // wait for one more iteration.
+      // give up only after reading them: setImmediate runs after the I/O of this iteration.
       const timer = setTimeout(() => setImmediate(() => this.awaited.get(token)?.(false)), timeoutMs);
       this.awaited.set(token, settle);
       try {

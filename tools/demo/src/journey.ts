@@ -27,8 +27,8 @@ const TIMEOUT_MS = 60_000;
 const BROWSER = {
   'User-Agent': 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:145.0) Gecko/20100101 Firefox/145.0',
 };
-/** Teaser and reward pixels of a campaign share a budget of one view per second and source address. */
-const PIXEL_BUDGET_MS = 1_100;
+/** Pause before each pixel, because the teaser and reward pixels of a campaign share its view limit. */
+const PIXEL_PAUSE_MS = 1_100;
 const WEBHOOK = 'demo';
 const DELIVERY_LIMIT_MS = 60_000;
 const DELIVERY_POLL_MS = 250;
@@ -74,7 +74,7 @@ export class Journey {
   rewardToken = '';
   rewardLinkId = '';
   readonly receiver = new Receiver();
-  /** Headers of the last response to the client, which its methods do not return. */
+  /** Headers of the last response of any call; the methods of the client do not return them. */
   responseHeaders = new Headers();
   private last = '';
   /** The account's own service: an ordinary client whose calls are printed as they are sent. */
@@ -143,7 +143,7 @@ export class Journey {
     return new DemoError(`${this.last} returned ${error.status}: ${short(error.message, 300)}`);
   }
 
-  /** Sends one request and prints it with its status. */
+  /** Sends one request and prints it, and its status unless that is an error, which the caller reports. */
   private async shown(request: Request, timeoutMs?: number): Promise<Response> {
     const { method, url } = request;
     this.last = `${method} ${shownUrl(url)}`;
@@ -180,7 +180,7 @@ const pixel = (kind: 'teaser' | 'reward', counted: 'teaserViews' | 'rewardViews'
   title: `The customer opens the message: its ${kind} pixel is loaded`,
   needs: ['boost'],
   run: async (j) => {
-    await sleep(PIXEL_BUDGET_MS);
+    await sleep(PIXEL_PAUSE_MS);
     const path = `/outreach/campaign/${j.campaign}/tracking-pixel/${kind}`;
     const { body } = await j.browse({
       url: j.marked(j.at('boost', path), { journeyId: j.run }),
@@ -423,7 +423,7 @@ export const STEPS: Step[] = [
       const event = await j.receiver.waitForEvent(`reward_link/${j.rewardLinkId}`, DELIVERY_LIMIT_MS);
       if (!event)
         throw new DemoError(
-          `The webhook delivered nothing of the opened gift within ${DELIVERY_LIMIT_MS / 1000} s.`,
+          `The webhook delivered no event about the opened gift within ${DELIVERY_LIMIT_MS / 1000} s.`,
         );
       j.say(`${event.type}, ${event.subject}, signed, under the id ${event.id}`);
       const { events } = j.perkway;

@@ -8,7 +8,7 @@ import type { WholeStackFile } from '@perkway/fleet';
 /** Ids of resources that requests may change and delete, so that the demo's resources stay. */
 const EXPENDABLE = ['fuzz-1', 'fuzz-2', 'fuzz-3'];
 const LINKS = 20;
-/** Number of reports, jobs and keys to create in the console. Requests delete most of them. */
+/** Number of link jobs, of reports, of saved questions and of keys to create in the console. Requests delete most. */
 const CONSOLE_RESOURCES = 10;
 const TIMEOUT_MS = 15_000;
 /** Webhooks may lead to this machine in a local stack, but nothing listens there. */
@@ -42,7 +42,7 @@ export interface World {
   secrets: Map<string, string>;
 }
 
-/** Reads existing ids, creates resources that requests may destroy, and signs in everywhere. */
+/** Reads existing ids, creates resources that requests may destroy, gets credentials and signs in to the console. */
 export async function learn({ hosts, adminKey, accounts }: WholeStackFile): Promise<World> {
   const urls = new Map(APPS.map((app) => [app, new URL(hosts[FLEET[app].host])]));
   const at = (app: AppName, path: string) => new URL(path, urls.get(app)!).href;
@@ -153,7 +153,7 @@ export async function learn({ hosts, adminKey, accounts }: WholeStackFile): Prom
     [own.userKey, adminKey, ...Array<string>(30).fill(own.userKey)].map(signIn),
   );
 
-  const onPage = async <T>(path: string, body: unknown): Promise<T> => {
+  const postToConsole = async <T>(path: string, body: unknown): Promise<T> => {
     const response = await call(at('console', path), {
       method: 'POST',
       headers: { cookie: sessions[0]!, origin: new URL(consoleUrl).origin, 'idempotency-key': randomUUID() },
@@ -168,17 +168,17 @@ export async function learn({ hosts, adminKey, accounts }: WholeStackFile): Prom
   const today = new Date().toISOString().slice(0, 10);
   for (let made = 0; made < CONSOLE_RESOURCES; made += 1) {
     const job = { poolId: pool, denomination: 25, currency: 'EUR', count: 2 };
-    jobIds.push((await onPage<{ id: string }>('/api/link-jobs', job)).id);
+    jobIds.push((await postToConsole<{ id: string }>('/api/link-jobs', job)).id);
     const report = {
       campaignId: campaign,
       range: { from: today, to: today },
       title: 'fuzz',
       expiresAt: new Date(Date.now() + 86_400_000).toISOString(),
     };
-    reports.push(await onPage<{ id: string; url: string }>('/api/reports', report));
+    reports.push(await postToConsole<{ id: string; url: string }>('/api/reports', report));
     const question = { name: `fuzz ${made}`, question: 'cube=perk_clicks' };
-    questionIds.push((await onPage<{ id: string }>('/api/saved-questions', question)).id);
-    ownKeyIds.push((await onPage<{ id: string }>('/api/keys', { role: 'USER' })).id);
+    questionIds.push((await postToConsole<{ id: string }>('/api/saved-questions', question)).id);
+    ownKeyIds.push((await postToConsole<{ id: string }>('/api/keys', { role: 'USER' })).id);
   }
   const erasureIds: string[] = [];
   for (const account of EXPENDABLE) {
@@ -297,7 +297,7 @@ export async function learn({ hosts, adminKey, accounts }: WholeStackFile): Prom
     console: [...asCookies(sessions.slice(0, 2)), [['cookie', 'perkway_session=a']], []],
   };
 
-  const spentBy = { path: '/api/session', credentials: asCookies(sessions.slice(2)) };
+  const endedBy = { path: '/api/session', credentials: asCookies(sessions.slice(2)) };
   const documents = new Map<AppName, OpenApiDocument>();
   for (const app of APPS) documents.set(app, await read<OpenApiDocument>(app, '/docs-json', {}));
   const targets = new Map(
@@ -315,7 +315,7 @@ export async function learn({ hosts, adminKey, accounts }: WholeStackFile): Prom
           ...(tokens ? [['token', tokens] as const] : []),
           // In boost, the perk must belong to the campaign.
           ...(app === 'boost' ? [['perkId', incentives] as const] : []),
-          // In the console, the account must have created the key.
+          // In the console, the key must belong to the session's account.
           ...(app === 'console' ? [['keyId', ownKeyIds] as const] : []),
         ]);
       return [
@@ -327,7 +327,7 @@ export async function learn({ hosts, adminKey, accounts }: WholeStackFile): Prom
           expendable: ofHost(expendable),
           credentials: credentialsOf[app] ?? keys,
           origin: urls.get(app)!.origin,
-          ...(app === 'console' ? { spentBy } : {}),
+          ...(app === 'console' ? { endedBy } : {}),
         },
       ];
     }),

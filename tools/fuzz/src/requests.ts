@@ -26,7 +26,7 @@ export interface Target {
   /** The first one is for most operations, the second one for those below /admin. */
   credentials: readonly Credential[];
   /** Credentials for operations that end them; absent if no operation does. */
-  spentBy?: { path: string; credentials: readonly Credential[] };
+  endedBy?: { path: string; credentials: readonly Credential[] };
   /** The host's own origin, which its pages send. */
   origin: string;
 }
@@ -418,9 +418,9 @@ function requestOf(
     )
     .map((pairs) => pairs.filter((pair) => pair !== undefined));
 
-  const { spentBy } = target;
-  const endsIt = spentBy?.path === path && operation.method !== 'GET';
-  const credentials = endsIt ? spentBy.credentials : target.credentials;
+  const { endedBy } = target;
+  const endsIt = endedBy?.path === path && operation.method !== 'GET';
+  const credentials = endsIt ? endedBy.credentials : target.credentials;
   const fitting = credentials[path.includes('/admin/') ? 1 : 0] ?? [];
   const credential = operation.isKeyed
     ? fc.oneof(

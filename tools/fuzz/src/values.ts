@@ -1,14 +1,14 @@
 import fc, { type Arbitrary } from 'fast-check';
 import type { Schema } from './document.js';
 
-/** A number literal that JavaScript cannot represent. */
+/** A placeholder for a number literal that `JSON.stringify` would write differently; `toJson` puts the literal in. */
 const raw = (digits: string): string => `@raw:${digits}`;
 
 /** Returns the JSON of a value with its raw numbers unchanged. */
 export const toJson = (value: unknown): string =>
   (JSON.stringify(value) ?? '').replace(/"@raw:([^"]*)"/g, '$1');
 
-/** Returns deeply nested arrays without recursion. */
+/** Returns the JSON of an array nested to this depth, written without recursion. */
 export const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`;
 
 const TEXTS = [
@@ -209,7 +209,7 @@ export class Values {
       ),
       hostility === 0 ? { requiredKeys: required } : { requiredKeys: [] },
     );
-    const complete = fc.record(
+    const requiredOnly = fc.record(
       Object.fromEntries(
         members
           .filter(([name]) => required.includes(name))
@@ -226,7 +226,7 @@ export class Values {
           ? fc.dictionary(hostileText, hostileValue, { maxKeys: 2 })
           : fc.constant({});
     return fc
-      .tuple(fc.oneof(named, complete), more)
+      .tuple(fc.oneof(named, requiredOnly), more)
       .map(([one, other]) => ({ ...(one as object), ...(other as object) }));
   }
 

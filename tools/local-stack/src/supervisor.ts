@@ -60,7 +60,7 @@ export class Supervisor {
     }
   }
 
-  /** Restarts the server and resolves when it has exited again. */
+  /** Restarts the server. Resolves when it has exited again, or with the error if it could not be launched. */
   private async runAgain(server: Supervised): Promise<Exit | Error> {
     try {
       const { exited } = await server.launch();

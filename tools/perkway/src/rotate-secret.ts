@@ -21,7 +21,7 @@ const TOKEN_KEYS = 'ANALYTICS_TOKEN_KEYS';
 
 export const ROTATABLE: readonly string[] = [...Object.keys(KEYRINGS), ...Object.keys(REPLACED), TOKEN_KEYS];
 
-/** Time between adding a token key and signing with it, so that an upgrade can bring the key to every replica first. */
+/** Time between adding a token key and signing with it, in which every replica must restart to get to know the key. */
 const TOKEN_KEY_DELAY_S = 600;
 /** Tokens live 300 s; a rotation removes keys that were superseded at least twice that long ago. */
 const TOKEN_KEY_KEPT_S = 600;
@@ -40,7 +40,7 @@ export function rotateSecret(secrets: StoredSecrets, name: string, now: Date): R
   if (name in REPLACED)
     return {
       secrets: { ...secrets, [REPLACED[name as keyof typeof REPLACED]]: random() },
-      next: `${name} has a new value. Upgrade to use it.`,
+      next: `${name} has a new value. Restart as "Rotation" in docs/deploy.md describes.`,
     };
   if (name === TOKEN_KEYS) return rotateTokenKeys(secrets, Math.floor(now.getTime() / 1000));
   throw new CommandError(
@@ -49,8 +49,8 @@ export function rotateSecret(secrets: StoredSecrets, name: string, now: Date): R
 }
 
 /**
- * Takes two calls, with an upgrade after each: during an upgrade, old replicas must already know the key that new
- * replicas use.
+ * Takes two calls, with a restart of the apps after each: they restart one by one, so replicas that still run must
+ * already know the key that restarted ones use.
  */
 function rotateKeyring(
   secrets: StoredSecrets,
@@ -64,7 +64,7 @@ function rotateKeyring(
     const keyring = [next, ...entries.filter((entry) => entry !== next)].join(',');
     return {
       secrets: { ...secrets, [field]: keyring, nextKeyIds: others },
-      next: `${name}: key ${nextId} is now the first. Upgrade to use it.`,
+      next: `${name}: key ${nextId} is now the first. Restart the apps one by one to use it.`,
     };
   }
   const numbers = entries.map((entry) => Number(/^k(\d+):/.exec(entry)?.[1] ?? 0));
@@ -75,7 +75,7 @@ function rotateKeyring(
       [field]: [...entries, `${keyId}:${random()}`].join(','),
       nextKeyIds: { ...others, [field]: keyId },
     },
-    next: `${name}: key ${keyId} was added and is not used yet. Upgrade, run this command again, and upgrade again.`,
+    next: `${name}: key ${keyId} was added and is not used yet. Restart the apps one by one, run this command again, and restart them again.`,
   };
 }
 
@@ -103,6 +103,6 @@ function rotateTokenKeys(secrets: StoredSecrets, now: number): Rotation {
   };
   return {
     secrets: { ...secrets, analyticsTokenKeys: JSON.stringify([...inUse, added]) },
-    next: `${TOKEN_KEYS}: key ${kid} signs tokens in ${TOKEN_KEY_DELAY_S / 60} minutes. Upgrade before then.`,
+    next: `${TOKEN_KEYS}: key ${kid} signs tokens in ${TOKEN_KEY_DELAY_S / 60} minutes. Restart the apps before then.`,
   };
 }

@@ -10,7 +10,7 @@ const TYPES: Readonly<Record<string, string>> = {
 /** File names of the page, written by the build. */
 interface Manifest {
   script: string;
-  /** Draws codes; loaded only if there is one to draw. */
+  /** The script that draws QR codes and barcodes; loaded only if there is one to draw. */
   drawing: string;
   style: string;
   noScriptStyle: string;

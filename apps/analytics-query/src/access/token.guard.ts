@@ -12,7 +12,7 @@ import { IS_PUBLIC, RATE_LIMIT_HEADERS, type Credentials } from '@perkway/platfo
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { TokenVerifier } from './token-verifier.js';
 
-/** The caller of a query; the explicit first argument of every function that reads an account's data. */
+/** The caller of a query; the first argument of the public methods of `LoadService`. */
 export type QueryCaller = Pick<Caller, 'account' | 'requestId'>;
 
 /** Injection token of the rate limiter per account. */

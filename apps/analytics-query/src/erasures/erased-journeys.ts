@@ -62,8 +62,8 @@ export class ErasedJourneys {
    * the id, one per key of the keyring, so that an erasure need not change rows of the current key. Rows of earlier
    * releases have the id itself.
    *
-   * @param isPublic true if the conversion came with a JOURNEY key. Such conversions have keys of their own, so that
-   * nobody can use up the ids of a server by guessing them.
+   * @param isPublic true if the conversion came with a JOURNEY key. The ids of such conversions have other values, so
+   * that nobody can use up the ids of a server by guessing them.
    */
   externalIdKeys(account: string, externalId: string, isPublic: boolean): string[] {
     const standIns = this.env.ERASURE_KEYS.keyIds.map((keyId) =>
@@ -105,7 +105,7 @@ export class ErasedJourneys {
     };
   }
 
-  /** Returns the erasures of those of the given strings that are erased journeys of the account. */
+  /** Returns an erasure for each of the given strings that is an erased journey of the account. */
   async erasuresOfJourneys(account: string, candidates: readonly string[]): Promise<Erasure[]> {
     const events = candidates.map((journey) => ({ account, journey }));
     return [...(await this.erasuresOf(this.dataSource.manager, events)).values()];

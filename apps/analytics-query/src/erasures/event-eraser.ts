@@ -66,8 +66,9 @@ const CHANGE = `
   where e.account_id = $1 and e.occurred_at = u.occurred_at and e.id = u.id
     and e.occurred_at between $6 and $7`;
 /**
- * Replaces external ids by their current stand-ins, which the copies of the events in the stream have too. The old
- * values are stand-ins of former ERASURE_KEYS, or the ids themselves in rows of earlier releases.
+ * Replaces external ids in `conversion_ids` with their current stand-ins. An erasure puts the same stand-ins into the
+ * events in the stream, so that a replay finds these rows. The old values are stand-ins made with former ERASURE_KEYS,
+ * or the ids themselves in rows of earlier releases.
  */
 const CHANGE_EXTERNAL_IDS = `
   with gone as (

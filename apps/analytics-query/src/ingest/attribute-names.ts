@@ -6,9 +6,8 @@ import type { EntityManager } from 'typeorm';
 const MAX_ATTRIBUTE_NAME = 200;
 const MAX_KNOWN_NAMES = 100_000;
 /**
- * Once an account has this many names, calls without a key add none. Anyone can put names into a link, so the rest of
- * the rows is reserved for calls with a key. From then on, names without a row can be queried too (see
- * account-models.ts).
+ * Once an account has this many names, only calls with a USER or ADMIN key add more, because anyone can put names into
+ * a link or use a JOURNEY key. From then on, names without a row can be queried too (see account-models.ts).
  */
 export const MAX_NAMES = 2_000;
 const MAX_KEYED_NAMES = 10_000;
@@ -38,7 +37,7 @@ const keyOf = ({ account, name, keyed }: AttributeName): string => `${account} $
 
 /** Stores the names of the custom attributes that accounts have used. */
 export class AttributeNames {
-  /** Names known to be in the table. */
+  /** Names that need not be stored again: they are in the table, or did not fit into the account's limit. */
   private readonly known = new LRUCache<string, true>({ max: MAX_KNOWN_NAMES });
   private readonly full = new LRUCache<string, true>({ max: MAX_FULL_ACCOUNTS, ttl: FULL_MS });
 

@@ -100,10 +100,11 @@ async function ensureStream(
 const NO_SUBJECT = 'tracking-before.>';
 
 /**
- * Takes the subjects away from the work queue of earlier releases, so that the current stream can have them. Its
- * remaining messages are still stored. Until the current stream exists, the apps keep their events in their outboxes.
+ * Takes the subjects away from the work queue of earlier releases, so that the current stream can have them. Ingest
+ * still reads the messages that remain in the work queue; once it is empty, the next call deletes it. Until the current
+ * stream exists, the apps keep their events in their outboxes.
  *
- * @returns whether it still exists, and so may have messages to read
+ * @returns whether the work queue still exists, and so may have messages to read
  */
 async function retireFormerStream(manager: JetStreamManager): Promise<boolean> {
   try {

@@ -49,10 +49,13 @@ export async function withMaintenanceClient<T>(
 }
 
 /** Returns the months of the attached partitions, such as `2026-01`, in order. */
-export async function partitionedMonths(client: pg.Client): Promise<string[]> {
+export async function partitionedMonths(
+  client: pg.Client,
+  which = 'not inhdetachpending',
+): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>(
     `select relname as name from pg_inherits join pg_class on pg_class.oid = inhrelid
-     where inhparent = 'tracking_events'::regclass and not inhdetachpending order by relname`,
+     where inhparent = 'tracking_events'::regclass and ${which} order by relname`,
   );
   return rows.map(({ name }) => name.slice(-7).replace('_', '-'));
 }

@@ -50,7 +50,10 @@ export class RollupRefresher {
     });
   }
 
-  /** Holds the lock only for this one update, so later writers only wait until the earlier ones have committed. */
+  /**
+   * Holds the lock only for this update. It waits for the writers that have the lock already, and writers that come
+   * later wait behind it, so for little more than those earlier transactions.
+   */
   private async announce(client: pg.Client, to: number): Promise<void> {
     const { rows } = await client.query<{ due: boolean }>('select closing_to < $1 as due from rollup_state', [
       new Date(to),

@@ -5,7 +5,7 @@ import { DERIVED_JOURNEY_DIGITS, DERIVED_JOURNEY_PREFIX, DERIVED_JOURNEY_SALT } 
  * no caller input ever becomes part of it.
  */
 
-/** Tables of names by id. They are joined to groups of ids instead of rows where the result is the same. */
+/** Tables of names by id. Where the result is the same, they are joined to rows grouped by id, not to each row. */
 export type NameTable = 'perk_names' | 'campaign_names';
 /** A join that a member needs besides the event row; `perks` turns an event into one row per perk that it showed. */
 export type Join = 'perks' | NameTable;
@@ -275,7 +275,7 @@ export const CUBES: readonly Cube[] = [
     name: 'reward_links',
     description: 'Reward links: one row for each state that a link reached',
     eventTypes: ['reward_link'],
-    measures: { count, journeys },
+    measures: { count: { ...count, description: 'Total of states that links reached' }, journeys },
     dimensions: {
       ...occurred,
       ...campaign,

@@ -38,7 +38,7 @@ const standard = Object.entries(STANDARD).map(([name, seconds]): Granularity => 
   isCustom: false,
 }));
 
-/** @param fiscalYearStart first month of the fiscal year, 1 to 12; the year is named after its first day */
+/** @param fiscalYearStart first month of the fiscal year, 1 to 12. The value of a fiscal year is its first day. */
 const custom = (fiscalYearStart: number): Granularity[] => {
   const months = `${fiscalYearStart - 1} months`;
   return [

@@ -15,7 +15,7 @@ const ORDERED = /^[a-zA-Z0-9_]+(\.[a-zA-Z0-9_]+){0,2}$/;
 /** Far more than dashboards need; check-size.ts limits the total of all queries in a request. */
 const MAX_ITEMS = 1_000;
 const MAX_VALUES = 50_000;
-/** Maximum length of a filter value. Only stored values of `cmeta`, all attributes as one text, may be longer. */
+/** Maximum length of a filter value. No stored value is longer, except `cmeta`, all attributes as one text. */
 const MAX_LENGTH = 4_000;
 const MAX_DEPTH = 20;
 

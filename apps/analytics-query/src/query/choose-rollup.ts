@@ -48,8 +48,8 @@ function canServe(
 }
 
 /**
- * An interval at least as long as the rollup's grain starts where a rollup row starts, if the offset of the time zone
- * allows it.
+ * Returns whether each interval of the granularity starts where a rollup row starts: it must be at least as long as the
+ * rollup's grain, and the time zone must be whole hours from UTC for rows by hour, or equal to UTC for rows by day.
  */
 function fits({ seconds }: Granularity, timezone: string, grain: Rollup['grain']): boolean {
   const { areWholeHours, isUtc } = offsetsOf(timezone);
@@ -62,14 +62,14 @@ interface Offsets {
   isUtc: boolean;
 }
 const known = new Map<string, Offsets>();
-const [FIRST_YEAR, LAST_YEAR] = [2020, 2040];
+const [FIRST_YEAR, END_YEAR] = [2020, 2040];
 
-/** Checks all years that events can be from; events begin in 2020. */
+/** Samples the offset twice a month, from 2020, when events begin, up to but not including `END_YEAR`. */
 function offsetsOf(timezone: string): Offsets {
   const found = known.get(timezone);
   if (found) return found;
   const offsets = new Set<number>();
-  for (let year = FIRST_YEAR; year < LAST_YEAR; year += 1)
+  for (let year = FIRST_YEAR; year < END_YEAR; year += 1)
     for (let month = 1; month <= 12; month += 1)
       for (const day of [1, 15]) offsets.add(DateTime.utc(year, month, day).setZone(timezone).offset);
   const result = {

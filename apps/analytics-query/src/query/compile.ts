@@ -55,7 +55,7 @@ const resolveSegment = (model: Model, path: string): { cube: Cube; name: string 
   return { cube, name };
 };
 
-/** Returns every member that a query names, including those in filters. */
+/** Returns the members that a query names, including those in filters, but not those in `order`. */
 export const membersOf = (query: NormalizedQuery): string[] => [
   ...(query.measures ?? []),
   ...query.dimensions,

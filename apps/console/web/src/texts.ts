@@ -1530,7 +1530,7 @@ export const texts = {
     create: 'New campaign',
     perks: (count: number) => `Perks (${count})`,
     fromCsv: 'From a CSV file',
-    fromCsvHint: 'Ids of perks, in the column “id” or else the first column. They replace the list above.',
+    fromCsvHint: 'Ids of perks: one per line, or in the column “id”. They replace the list above.',
     choose: 'Choose perks…',
     noPerks: 'No perk is chosen yet.',
     remove: (title: string) => `Remove: ${title}`,

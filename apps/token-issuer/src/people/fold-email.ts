@@ -1,6 +1,6 @@
 /**
- * Lower-cases an address for comparison. A non-ASCII letter whose lower-case form is ASCII (the Kelvin sign becomes
- * `k`) is kept, because that is a different address and may belong to somebody else.
+ * Lower-cases an address for comparison. A non-ASCII letter whose lower-case form contains an ASCII letter (the Kelvin
+ * sign becomes `k`) is kept, because the result would be another address, which may belong to somebody else.
  */
 export const foldEmail = (email: string): string =>
   Array.from(email, (letter) => {

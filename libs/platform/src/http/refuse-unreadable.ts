@@ -35,7 +35,7 @@ export const refuseUnreadable =
     for (const [name, value] of Object.entries(head)) socket.write(`${name}: ${value}\r\n`);
     socket.write('\r\n');
     socket.write(payload);
-    // `end` would make a handler that still reads this request wait for the sender.
+    // `end` closes only the server's side: a handler that still reads this request's body would wait for the client.
     socket.destroySoon();
   };
 

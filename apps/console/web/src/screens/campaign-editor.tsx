@@ -125,8 +125,8 @@ function Perks({ ids, error, onIds }: PerksProps) {
   const read = async (file: File | null) => {
     if (!file) return;
     try {
-      const { idsFromCsv } = await import('../import/ids-from-csv');
-      onIds([...new Set(idsFromCsv(await file.text()))]);
+      const { columnFromCsv } = await import('../import/column-from-csv');
+      onIds([...new Set(columnFromCsv(await file.text(), 'id'))]);
     } catch (refusal) {
       say((refusal as Error).message, 'bad');
     }

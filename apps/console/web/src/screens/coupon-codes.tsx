@@ -57,7 +57,7 @@ export function CouponCodes({ perkId }: { perkId: string }) {
       .filter(Boolean);
   const read = async (file: File | null) => {
     try {
-      setOfFile(file && (await import('../import/ids-from-csv')).columnFromCsv(await file.text(), 'code'));
+      setOfFile(file && (await import('../import/column-from-csv')).columnFromCsv(await file.text(), 'code'));
     } catch (error) {
       setOfFile([]);
       say((error as Error).message, 'bad');

@@ -217,7 +217,7 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
   const read = async (file: File | null) => {
     if (!file) return;
     try {
-      const { columnFromCsv } = await import('../import/ids-from-csv');
+      const { columnFromCsv } = await import('../import/column-from-csv');
       changed(setList)(columnFromCsv(await file.text(), 'reference').join('\n'));
       setFileError(null);
     } catch (error) {

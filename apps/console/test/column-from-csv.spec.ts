@@ -1,4 +1,4 @@
-import { columnFromCsv } from '../web/src/import/ids-from-csv';
+import { columnFromCsv } from '../web/src/import/column-from-csv';
 
 describe('columnFromCsv', () => {
   it('reads the column with the header, however it is capitalized', () => {

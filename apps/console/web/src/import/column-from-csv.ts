@@ -1,12 +1,5 @@
 import { rowsOf } from '@perkway/catalogue/perks-from-csv';
 
-/** Reads the column `id`, or else the first column. */
-export function idsFromCsv(text: string): string[] {
-  const [header, ...rows] = rowsOf(text);
-  const column = Math.max(header?.cells.indexOf('id') ?? 0, 0);
-  return rows.map(({ cells }) => cells[column] ?? '').filter(Boolean);
-}
-
 /**
  * Reads the column with this header. In a file of one column without it, every line is a value.
  * @throws Error if there are several columns and none has that header

@@ -8,6 +8,7 @@ describe('columnFromCsv', () => {
 
   it('takes every line of a file of one column without the header', () => {
     expect(columnFromCsv('A\nB\n', 'code')).toEqual(['A', 'B']);
+    expect(columnFromCsv('p-1\np-2\n', 'id')).toEqual(['p-1', 'p-2']);
   });
 
   it('rejects several columns without the header', () => {

@@ -32,7 +32,7 @@ const camel = (name: string): string =>
     .replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
     .replace(/([A-Z])([A-Z]+)(?![a-z])/g, (_, first: string, rest: string) => first + rest.toLowerCase());
 /** Maps with user-defined keys, which stay as they are. */
-const UNCHANGED_KEYS = ['parameters', 'labels', 'annotations', 'requests', 'limits'];
+const UNCHANGED_KEYS = ['parameters', 'labels', 'annotations'];
 /** Leaves out `requests` and `limits`, because quantities are classes in the library. */
 const camelKeys = (value: unknown): unknown =>
   Array.isArray(value)

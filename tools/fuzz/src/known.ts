@@ -8,7 +8,7 @@ import type { WholeStackFile } from '@perkway/fleet';
 /** Ids of resources that requests may change and delete, so that the demo's resources stay. */
 const EXPENDABLE = ['fuzz-1', 'fuzz-2', 'fuzz-3'];
 const LINKS = 20;
-/** Number of link jobs, of reports, of saved questions and of keys to create in the console. Requests delete most. */
+/** Number of each of these to create in the console: link jobs, reports, saved questions, keys. Requests delete most. */
 const CONSOLE_RESOURCES = 10;
 const TIMEOUT_MS = 15_000;
 /** Webhooks may lead to this machine in a local stack, but nothing listens there. */

@@ -90,7 +90,7 @@ describe('a rotation', () => {
       const before = current;
       for (const name of ['REWARD_TOKEN_KEYS', 'CARD_ENCRYPTION_KEYS'])
         current = rotateSecret(current, name, start).secrets;
-      // During the upgrade both versions serve.
+      // While the apps restart one by one, replicas with the old and with the new secrets serve.
       for (const side of [before, current]) {
         tokens.push(
           signRewardToken(parseKeyring(side[replicas[0]]), '018f0000-0000-7000-8000-000000000001')!,

@@ -62,8 +62,8 @@ export class ErasedJourneys {
    * the id, one per key of the keyring, so that an erasure need not change rows of the current key. Rows of earlier
    * releases have the id itself.
    *
-   * @param isPublic true if the conversion came with a JOURNEY key. The ids of such conversions have other values, so
-   * that nobody can use up the ids of a server by guessing them.
+   * @param isPublic true if the conversion came with a JOURNEY key. Its id is stored with a prefix, so that
+   * nobody can use up the ids of a server by guessing them.
    */
   externalIdKeys(account: string, externalId: string, isPublic: boolean): string[] {
     const standIns = this.env.ERASURE_KEYS.keyIds.map((keyId) =>

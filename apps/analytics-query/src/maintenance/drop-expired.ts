@@ -12,12 +12,21 @@ import { isDistributed, partitionedMonths } from './maintenance-connection.js';
 export async function dropExpired(client: pg.Client, keptFrom: number): Promise<string[]> {
   if (!Number.isFinite(keptFrom)) return [];
   const firstKept = new Date(keptFrom).toISOString().slice(0, 7);
-  const interrupted = await partitionedMonths(client, 'inhdetachpending');
+  const interrupted = await partitionedMonths(client, true);
   for (const month of interrupted)
     await client.query(`alter table tracking_events detach partition ${partitionOf(month)} finalize`);
   const expired = (await partitionedMonths(client)).filter((month) => month < firstKept);
   const dropped = [...interrupted, ...expired];
   if (dropped.length === 0) return [];
+  // First, because a crash after the drop would leave them: the next call would find no month to drop.
+  const limit = [new Date(keptFrom).toISOString()];
+  for (const [table, column] of [
+    ['event_hours', 'hour'],
+    ['perk_days', 'day'],
+    ['campaign_days', 'day'],
+    ['dirty_hours', 'hour'],
+  ] as const)
+    await client.query(`delete from ${table} where ${column} < $1`, limit);
   // Citus cannot detach concurrently.
   const concurrently = (await isDistributed(client)) ? '' : 'concurrently';
   for (const month of dropped) {
@@ -27,13 +36,5 @@ export async function dropExpired(client: pg.Client, keptFrom: number): Promise<
     await client.query(`drop table ${partition}`);
     await client.query('delete from sorted_months where month = $1', [`${month}-01`]);
   }
-  const limit = [new Date(keptFrom).toISOString()];
-  for (const [table, column] of [
-    ['event_hours', 'hour'],
-    ['perk_days', 'day'],
-    ['campaign_days', 'day'],
-    ['dirty_hours', 'hour'],
-  ] as const)
-    await client.query(`delete from ${table} where ${column} < $1`, limit);
   return dropped;
 }

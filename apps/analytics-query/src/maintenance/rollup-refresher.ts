@@ -51,8 +51,8 @@ export class RollupRefresher {
   }
 
   /**
-   * Holds the lock only for this update. It waits for the writers that have the lock already, and writers that come
-   * later wait behind it, so for little more than those earlier transactions.
+   * Holds the lock only for this update. It waits up to 2 s for the writers that already have the lock. Later writers
+   * wait behind it, hardly longer than those earlier transactions take.
    */
   private async announce(client: pg.Client, to: number): Promise<void> {
     const { rows } = await client.query<{ due: boolean }>('select closing_to < $1 as due from rollup_state', [

@@ -244,7 +244,8 @@ export const texts = {
       },
       journey:
         'A journey is one recipient with any view, click, conversion or reward link. Recipients with none are not counted, so this is not the click rate of your mailer.',
-      perks: 'One journey may click several perks, so the points of perks need not add up to the change.',
+      perks:
+        'A journey of several perks counts for each of them, so the points of perks can add up to more than the change.',
       roles: {
         main: 'most of the change',
         next: 'part of the change',
@@ -1530,7 +1531,8 @@ export const texts = {
     create: 'New campaign',
     perks: (count: number) => `Perks (${count})`,
     fromCsv: 'From a CSV file',
-    fromCsvHint: 'Ids of perks: one per line, or in the column “id”. They replace the list above.',
+    fromCsvHint:
+      'Ids of perks: one per line without a header, or in the column “id”. They replace the list above.',
     choose: 'Choose perks…',
     noPerks: 'No perk is chosen yet.',
     remove: (title: string) => `Remove: ${title}`,

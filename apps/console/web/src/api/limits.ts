@@ -40,5 +40,6 @@ export const usedOf = ({ links, amount }: Used): string =>
       : []),
   ].join(t.and);
 
+/** Returns whether nothing is left of the links or of the amount that a limit allows. */
 export const isUsedUp = ({ links, amount }: Used): boolean =>
   [links, amount].some((part) => part && part.used >= part.limit);

@@ -15,8 +15,8 @@ interface Props {
 }
 
 /**
- * Colors the change of a count, unless chance or the lengths of the periods could explain it. From nothing, as with a new
- * account, it is neither better nor worse.
+ * Colors the change of a count, unless chance or the lengths of the periods could explain it. A change from 0 has no
+ * color: a new account, for example, is neither better nor worse.
  */
 export function Change({ count, before, isGood, periods, children }: Props) {
   const ratio = periods ? daysIn(periods[0]).length / daysIn(periods[1]).length : 1;

@@ -323,7 +323,7 @@ function Results({ campaign, range }: { campaign: Campaign; range: Range }) {
   });
 
   const recipients = recipientsIn(current);
-  const { made = 0, madeWithoutJourney = 0 } = links.data ?? {};
+  const { made = 0, madeWithoutJourney = 0 } = (funnel.data && links.data) ?? {};
   if (funnel.data && links.data?.any === 0 && journeys === 0 && withoutJourney === 0)
     return (
       <NothingTracked campaignId={id}>

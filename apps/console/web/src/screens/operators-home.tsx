@@ -185,10 +185,10 @@ export default function OperatorsHome() {
           isEmpty={(data) => data.webhooks.length === 0}
           empty={<p>{home.data?.has_webhooks ? t.noFailing : t.noWebhooks}</p>}
         >
-          {(data) => (
+          {() => (
             <WebhookStates
               caption={t.failing}
-              webhooks={data.webhooks}
+              webhooks={webhooks}
               about={({ account_id }) => <Link to={pathOf(ACCOUNTS, account_id)}>{nameOf(account_id)}</Link>}
             />
           )}

@@ -225,13 +225,13 @@ describe('the API key guard', () => {
       'with a Bearer token',
       '/mine',
       { authorization: `Bearer ${USER_KEY}` },
-      'A Bearer token is not accepted here. Send an API key in the header X-API-Key.',
+      'A Bearer token was sent. Send an API key in the header X-API-Key instead.',
     ],
     [
       'with the word Bearer before the key',
       '/mine',
       { 'x-api-key': `Bearer ${USER_KEY}` },
-      'A Bearer token is not accepted here. Send an API key in the header X-API-Key.',
+      'A Bearer token was sent. Send an API key in the header X-API-Key instead.',
     ],
     [
       'with a key in the query where only the header counts',

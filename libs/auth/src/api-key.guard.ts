@@ -114,7 +114,7 @@ function keyOf(request: AuthenticatedRequest, access: Access): string {
 function whyInvalid(request: AuthenticatedRequest, access: Access): string {
   const key = keyOf(request, access);
   const isBearer = /^Bearer\b/i.test(key || (request.headers.authorization ?? ''));
-  if (isBearer) return 'A Bearer token is not accepted here. Send an API key in the header X-API-Key.';
+  if (isBearer) return 'A Bearer token was sent. Send an API key in the header X-API-Key instead.';
   if (key !== '') return 'The API key is not known.';
   if (access.allowsQueryKey)
     return 'No API key was sent. Send it in the header X-API-Key, or in the query parameter api_key where a header cannot be set.';

@@ -23,7 +23,7 @@ export interface StandIns {
 
 export interface Erasure extends ErasureSubject, StandIns {
   id: string;
-  /** Everything is erased in two rounds; the second finds what was in flight during the first. */
+  /** Everything is erased in two rounds; the second erases events that were in flight during the first. */
   round: number;
 }
 

@@ -5,9 +5,11 @@ export const FIRST_DAY = '2000-01-01';
 export type Money = Map<string, number>;
 
 /** Rounds to four decimals, the most that a currency has (CLF, UYW), to remove floating-point errors. */
+export const roundMoney = (amount: number): number => Number(amount.toFixed(4));
+
 export function addMoney(money: Money, currency: unknown, value: number): void {
   if (typeof currency === 'string' && value !== 0)
-    money.set(currency, Number(((money.get(currency) ?? 0) + value).toFixed(4)));
+    money.set(currency, roundMoney((money.get(currency) ?? 0) + value));
 }
 
 /** A count and, if the step has a monetary value, the total by currency. */

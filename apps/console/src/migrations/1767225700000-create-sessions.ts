@@ -15,7 +15,7 @@ export class CreateSessions1767225700000 implements MigrationInterface {
         keyring_id text not null,
         account_id text not null,
         account_name text not null,
-        -- The API key used to sign in; null for a person, who has an email instead.
+        -- The API key used to sign in; null for a person, whose email identifies them.
         key_id uuid,
         key_name text,
         email text,

@@ -1405,7 +1405,7 @@ describe('an operator', () => {
         ),
       'all apps to be up',
     );
-    // What is down comes first, and since when this window knows.
+    // Apps that are down come first, with the time when this window first saw it.
     expect((await rowsOf(page, 'Apps'))[0]).toMatch(/^(links|allocation-page) Down/);
     const down = await rowsOf(page, 'Needs attention');
     expect(down[0]).toMatch(/^Critical Down\. .* \d\d:\d\d or earlier What to do about AppDown$/);

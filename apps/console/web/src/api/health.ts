@@ -35,7 +35,7 @@ async function readHealth(signal: AbortSignal) {
 }
 export type SeenHealth = Awaited<ReturnType<typeof readHealth>>;
 
-/** The health of the fleet, with what is down first, and when this window first saw each problem of an app or the broker. */
+/** Returns the health of the fleet: apps that are down come first, and `seen` has when this window first saw each problem. */
 export const useHealth = () =>
   useQuery({
     queryKey: ['health'],

@@ -64,7 +64,7 @@ interface Props<T, D, B> extends EditorProps, FieldNames {
 /** YAML as typed. */
 interface Yaml {
   text: string;
-  /** What is wrong with the text. Until it is corrected, the draft stays as it was. */
+  /** The error in the text. The draft does not change until it is corrected. */
   problem: string | null;
 }
 

@@ -1,3 +1,4 @@
+import { roundMoney } from '@perkway/domain/step-amounts';
 import type { Statement, StatementFigure } from '../api/types';
 import { formatMoney, formatNumber } from '../format';
 import { texts } from '../texts';
@@ -11,10 +12,9 @@ export const LINK_FIGURES = ['generated', 'revealed', 'cancelled', 'expired', 'o
 const ALL_FIGURES = [...new Set([...CARD_FIGURES, ...LINK_FIGURES])];
 type Figures = Record<(typeof ALL_FIGURES)[number], StatementFigure>;
 
-/** Rounds to four decimals, the most that a currency has (CLF, UYW), to remove floating-point errors. */
 const add = (a: StatementFigure, b: StatementFigure): StatementFigure => ({
   cards: a.cards + b.cards,
-  amount: Number((a.amount + b.amount).toFixed(4)),
+  amount: roundMoney(a.amount + b.amount),
 });
 
 /** The sum of each figure, by currency. */

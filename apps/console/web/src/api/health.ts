@@ -1,41 +1,38 @@
 import { useQuery } from '@tanstack/react-query';
+import { healthFindings, type Finding } from '../health-findings';
 import { useLiveInterval } from '../parts/live';
 import { get } from './http';
 import type { Health } from './types';
 
-export const BROKER = 'broker';
 const ORDER = { down: 0, degraded: 1, up: 2 };
 
-/** When this window first saw a problem of each app or of the broker. The response does not say when a problem began. */
-const seen = new Map<string, string>();
+/** When this window first saw each problem of which the response does not say when it began. */
+let seen = new Map<string, string>();
 /** After a longer time without a check, a problem may be a new one. */
 const MAX_GAP_MS = 60_000;
 let checkedAt = 0;
 
+function withFirstSeen(findings: Finding[], checked_at: string): Finding[] {
+  const now = Date.parse(checked_at);
+  const before = now - checkedAt > MAX_GAP_MS ? undefined : seen;
+  checkedAt = now;
+  seen = new Map();
+  return findings.map((finding) => {
+    if (!finding.isFirstSeen) return finding;
+    const problem = `${finding.what} ${finding.where}`;
+    const since = before?.get(problem) ?? checked_at;
+    seen.set(problem, since);
+    return { ...finding, since };
+  });
+}
+
 async function readHealth(signal: AbortSignal) {
   const health = await get<Health>('/api/health', undefined, signal);
-  const now = Date.parse(health.checked_at);
-  if (now - checkedAt > MAX_GAP_MS) seen.clear();
-  checkedAt = now;
-  const note = (problem: string, isFound: boolean) => {
-    if (!isFound) seen.delete(problem);
-    else if (!seen.has(problem)) seen.set(problem, health.checked_at);
-  };
-  for (const { name, state, database } of health.apps) {
-    note(`${name} down`, state === 'down');
-    note(`${name} degraded`, state === 'degraded');
-    note(`${name} database`, database === false);
-  }
-  note(BROKER, !health.broker.available);
-  return {
-    ...health,
-    apps: health.apps.toSorted((one, other) => ORDER[one.state] - ORDER[other.state]),
-    seen: Object.fromEntries(seen) as Readonly<Record<string, string>>,
-  };
+  health.apps.sort((one, other) => ORDER[one.state] - ORDER[other.state]);
+  return { ...health, findings: withFirstSeen(healthFindings(health), health.checked_at) };
 }
-export type SeenHealth = Awaited<ReturnType<typeof readHealth>>;
 
-/** Returns the health of the fleet: apps that are down come first, and `seen` has when this window first saw each problem. */
+/** Returns the health of the fleet and its problems. Apps that are down come first. */
 export const useHealth = () =>
   useQuery({
     queryKey: ['health'],

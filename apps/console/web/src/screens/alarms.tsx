@@ -1,9 +1,9 @@
 import { Link } from 'react-router';
 import { formatMoment } from '../format';
+import type { Finding } from '../health-findings';
 import { Card } from '../parts/screen';
 import { Table } from '../parts/table';
 import { texts } from '../texts';
-import type { Finding } from './health-findings';
 import { WhatToDo } from './what-to-do';
 
 const t = texts.alarms;

@@ -7,7 +7,6 @@ import { Card, Screen } from '../parts/screen';
 import { Table } from '../parts/table';
 import { texts } from '../texts';
 import { Alarms } from './alarms';
-import { healthFindings } from './health-findings';
 
 const t = texts.health;
 const numberOrUnknown = (value: number | null) => (value === null ? t.unknown : formatNumber(value));
@@ -27,8 +26,7 @@ export default function Health() {
     <Screen title={texts.nav.health} intro={t.intro} actions={<Refreshed queries={[health]} />}>
       <Loaded query={health} lines={8}>
         {(state) => {
-          const { apps, broker, outbox, dead_letters, consumers, webhooks, erasures_oldest_seconds } = state;
-          const findings = healthFindings(state);
+          const { apps, findings, broker, outbox, dead_letters, consumers, webhooks } = state;
           return (
             <>
               <Alarms of={findings} none={t.good(apps.length)} />
@@ -100,7 +98,7 @@ export default function Health() {
                     </div>
                     <div>
                       <dt>{t.erasing}</dt>
-                      <dd>{ageOf(erasures_oldest_seconds)}</dd>
+                      <dd>{ageOf(state.erasures_oldest_seconds)}</dd>
                     </div>
                   </dl>
                 </Card>

@@ -30,7 +30,6 @@ import { Table, type Column } from '../parts/table';
 import { ViewAsClient } from '../parts/view-as-client';
 import { texts } from '../texts';
 import { Alarms, type Alarm } from './alarms';
-import { healthFindings } from './health-findings';
 import { WebhookStates } from './webhook-states';
 
 const t = texts.operatorsHome;
@@ -100,7 +99,7 @@ export default function OperatorsHome() {
     to: pathOf(PERKS, perk.perk_id),
   }));
   const alarms: Alarm[] = [
-    ...(health.data ? healthFindings(health.data) : []).map((finding) => ({ ...finding, to: '/health' })),
+    ...(health.data?.findings ?? []).map((finding) => ({ ...finding, to: '/health' })),
     ...alarmsOf('critical', silent, TRAFFIC, ({ id, name, lastEvent }) => ({
       what: t.noMore,
       where: name,

@@ -1,7 +1,7 @@
-import type { Alert } from '../alerts';
-import { BROKER, type SeenHealth } from '../api/health';
-import { formatNumber } from '../format';
-import { texts } from '../texts';
+import type { Alert } from './alerts';
+import type { Health } from './api/types';
+import { formatNumber } from './format';
+import { texts } from './texts';
 
 const t = texts.health;
 /** As in the alerts OutboxStuck, FeedBehind and DeliveriesLate. IngestBehind counts messages instead. */
@@ -16,15 +16,15 @@ export interface Finding {
   severity: 'critical' | 'warning';
   /** When it began, if known. */
   since?: number | string;
-  /** Whether `since` is only when this window first saw it. */
+  /** Whether the response does not say when it began. `since` is then when this window first saw it. */
   isFirstSeen?: boolean;
   /** The alert of the same problem, which docs/operations.md explains. */
   alert?: Alert;
 }
 
 /** Lists the problems of apps, databases, broker, outboxes, consumers, webhooks and erasures. */
-export function healthFindings(health: SeenHealth): Finding[] {
-  const { apps, broker, outbox, consumers, webhooks, checked_at, seen } = health;
+export function healthFindings(health: Health): Finding[] {
+  const { apps, broker, outbox, consumers, webhooks, checked_at } = health;
   const findings: Finding[] = [];
   const add = (
     isFound: boolean,
@@ -35,7 +35,6 @@ export function healthFindings(health: SeenHealth): Finding[] {
   ) => {
     if (isFound) findings.push({ severity, what, where, ...more });
   };
-  const firstSeen = (problem: string) => ({ since: seen[problem], isFirstSeen: true });
   const addLate = (
     seconds: number | null | undefined,
     most: number,
@@ -49,14 +48,14 @@ export function healthFindings(health: SeenHealth): Finding[] {
   for (const { name, state, database } of apps) {
     add(state === 'down', 'critical', t.down(t.effects[name]), name, {
       alert: 'AppDown',
-      ...firstSeen(`${name} down`),
+      isFirstSeen: true,
     });
-    add(state === 'degraded', 'warning', t.states.degraded, name, firstSeen(`${name} degraded`));
-    add(database === false, 'critical', t.databaseAway, name, firstSeen(`${name} database`));
+    add(state === 'degraded', 'warning', t.states.degraded, name, { isFirstSeen: true });
+    add(database === false, 'critical', t.databaseAway, name, { isFirstSeen: true });
   }
   add(!broker.available, 'critical', t.noResponse, t.brokerName, {
     alert: 'BrokerAway',
-    ...firstSeen(BROKER),
+    isFirstSeen: true,
   });
   for (const { app, buffered, oldest_seconds } of outbox) {
     add(buffered > 0, 'critical', t.inMemory, app, { alert: 'EventsAtRisk' });

@@ -222,11 +222,25 @@ describe('retention', () => {
       await detacher.end().catch(() => undefined);
     }
     await app.app.get(MaintenanceService).maintainMonths(now.getTime());
+    await expectNothingOf(month);
+  });
+
+  it('drops a month that was detached but not dropped', async () => {
+    const month = nameOf(5);
+    await stack.database.query(
+      `create table tracking_events_${month.replace('-', '_')} (like tracking_events including all)`,
+    );
+    await stack.database.query('insert into sorted_months (month) values ($1)', [`${month}-01`]);
+    await app.app.get(MaintenanceService).maintainMonths(now.getTime());
+    await expectNothingOf(month);
+  });
+
+  async function expectNothingOf(month: string): Promise<void> {
     const [left] = await stack.database.query(
       `select to_regclass($1) as partition, (select count(*)::int from sorted_months where month = $2) as sorted,
          (select count(*)::int from event_hours where hour < $3) as hours`,
-      [partition, `${month}-01`, new Date(KEPT_FROM)],
+      [`tracking_events_${month.replace('-', '_')}`, `${month}-01`, new Date(KEPT_FROM)],
     );
     expect(left).toEqual({ partition: null, sorted: 0, hours: 0 });
-  });
+  }
 });

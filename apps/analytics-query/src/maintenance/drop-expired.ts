@@ -1,22 +1,17 @@
 import type pg from 'pg';
 import { partitionOf } from '../partitions/partitions.js';
-import { isDistributed, partitionedMonths } from './maintenance-connection.js';
+import { isDistributed } from './maintenance-connection.js';
 
 /**
  * Drops the months before `keptFrom` (epoch milliseconds), which queries already ignore. Detaches partitions
- * concurrently, so that queries are not blocked. That cannot run in a transaction, so this first finishes detaches that
- * a crash interrupted.
+ * concurrently, so that queries are not blocked. That cannot run in a transaction, so a crash may leave a month whose
+ * detach was interrupted, or one that is detached. Drops these too.
  *
  * @returns the months that were dropped
  */
 export async function dropExpired(client: pg.Client, keptFrom: number): Promise<string[]> {
   if (!Number.isFinite(keptFrom)) return [];
-  const firstKept = new Date(keptFrom).toISOString().slice(0, 7);
-  const interrupted = await partitionedMonths(client, true);
-  for (const month of interrupted)
-    await client.query(`alter table tracking_events detach partition ${partitionOf(month)} finalize`);
-  const expired = (await partitionedMonths(client)).filter((month) => month < firstKept);
-  const dropped = [...interrupted, ...expired];
+  const dropped = await monthsToDrop(client, new Date(keptFrom).toISOString().slice(0, 7));
   if (dropped.length === 0) return [];
   // First, because a crash after the drop would leave them: the next call would find no month to drop.
   const limit = [new Date(keptFrom).toISOString()];
@@ -29,12 +24,36 @@ export async function dropExpired(client: pg.Client, keptFrom: number): Promise<
     await client.query(`delete from ${table} where ${column} < $1`, limit);
   // Citus cannot detach concurrently.
   const concurrently = (await isDistributed(client)) ? '' : 'concurrently';
-  for (const month of dropped) {
+  for (const { month, state } of dropped) {
     const partition = partitionOf(month);
-    if (expired.includes(month))
-      await client.query(`alter table tracking_events detach partition ${partition} ${concurrently}`);
+    if (state !== 'detached')
+      await client.query(
+        `alter table tracking_events detach partition ${partition} ${state === 'interrupted' ? 'finalize' : concurrently}`,
+      );
     await client.query(`drop table ${partition}`);
     await client.query('delete from sorted_months where month = $1', [`${month}-01`]);
   }
-  return dropped;
+  return dropped.map(({ month }) => month);
+}
+
+interface MonthToDrop {
+  /** Such as `2026-01`. */
+  month: string;
+  state: 'attached' | 'interrupted' | 'detached';
+}
+
+/** Returns months with an interrupted detach first, because Postgres finishes it before it detaches another. */
+async function monthsToDrop(client: pg.Client, firstKept: string): Promise<MonthToDrop[]> {
+  const { rows } = await client.query<MonthToDrop>(
+    `select * from (
+       select translate(right(relname, 7), '_', '-') as month,
+         case when inhdetachpending then 'interrupted' when inhrelid is null then 'detached' else 'attached' end as state
+       from pg_class left join pg_inherits on inhrelid = pg_class.oid
+       where relname ~ '^tracking_events_[0-9]{4}_[0-9]{2}$'
+         and relnamespace = (select relnamespace from pg_class where oid = 'tracking_events'::regclass)) months
+     where state = 'interrupted' or month < $1
+     order by state = 'interrupted' desc, month`,
+    [firstKept],
+  );
+  return rows;
 }

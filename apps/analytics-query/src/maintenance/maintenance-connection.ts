@@ -48,14 +48,11 @@ export async function withMaintenanceClient<T>(
   }
 }
 
-/**
- * Returns the months of the attached partitions, such as `2026-01`, in order.
- * @param isInterrupted whether to return those whose detach was interrupted instead
- */
-export async function partitionedMonths(client: pg.Client, isInterrupted = false): Promise<string[]> {
+/** Returns the months of the attached partitions, such as `2026-01`, in order. */
+export async function partitionedMonths(client: pg.Client): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>(
     `select relname as name from pg_inherits join pg_class on pg_class.oid = inhrelid
-     where inhparent = 'tracking_events'::regclass and inhdetachpending = ${isInterrupted} order by relname`,
+     where inhparent = 'tracking_events'::regclass and not inhdetachpending order by relname`,
   );
   return rows.map(({ name }) => name.slice(-7).replace('_', '-'));
 }

@@ -68,7 +68,7 @@ export async function loadSecrets(file: string): Promise<Secrets> {
   return secrets;
 }
 
-/** Derives a database role's password from the superuser's, because environments on one server share its roles. */
+/** Derives a database role's password from the superuser's, so that environments that share a server agree on it. */
 export const rolePassword =
   (superuserPassword: string) =>
   (role: string): string =>

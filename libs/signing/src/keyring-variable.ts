@@ -1,7 +1,7 @@
 import { makeValidator } from 'envalid';
 import { parseKeyring } from './keyring.js';
 
-/** Validates an environment variable with a keyring. Errors contain no part of its value. */
+/** Validates an environment variable with a keyring. Errors contain no part of a secret. */
 export const keyringVariable = makeValidator((input: string) => {
   try {
     return parseKeyring(input);

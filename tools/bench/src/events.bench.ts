@@ -18,14 +18,14 @@ const FEED_EVENTS = 40_000;
 const FEED_TARGET = 0.5;
 /** The account to which `messagesOf` gives its events. */
 const ACCOUNT = 'bench-ingest';
-/** An account of its own: a replay reads what its account stored in the five minutes before. */
+/** A separate account, because a replay also reads what its account stored in the five minutes before `from`. */
 const DELIVERIES_ACCOUNT = 'bench-deliveries';
 const WEBHOOKS = 4;
-/** Attempts that one replica first makes at once for one webhook; a fast one gets up to 128. */
+/** Concurrent attempts of one replica for one webhook at the start; a fast webhook gets up to 128. */
 const PER_WEBHOOK = 16;
 const DELIVERED_EVENTS = 4_000;
 const DELIVERY_TARGET = 0.4;
-const PER_SECOND = 500;
+const LATENCY_EVENTS_PER_SECOND = 500;
 const LATENCY_SECONDS = 20;
 const LATENCY_TARGET_MS = 5_000;
 const ACCOUNTS = 10;
@@ -34,7 +34,7 @@ const WEBHOOKS_PER_ACCOUNT = 10;
 const BAD_PATHS = ['/hang', '/fail', '/slow'];
 const FAIRNESS_SECONDS = 30;
 /** Events per second and account. */
-const EVENTS_A_SECOND = 2;
+const FAIRNESS_EVENTS_PER_SECOND = 2;
 const FAIRNESS_TARGET = 2;
 const LIMIT_MS = 120_000;
 const POLL_MS = 20;
@@ -210,11 +210,13 @@ class Bench {
   /** Publishes at a fixed rate, one event per message. */
   private async latency(): Promise<number> {
     await this.call('PUT', '/webhooks/latency', { url: this.receiverUrl });
-    const { p50, p99 } = await this.latencies(LATENCY_SECONDS, PER_SECOND * LATENCY_SECONDS, () =>
-      messagesOf({ events: PER_SECOND, perMessage: 1, spreadMs: 1 }),
+    const { p50, p99 } = await this.latencies(
+      LATENCY_SECONDS,
+      LATENCY_EVENTS_PER_SECOND * LATENCY_SECONDS,
+      () => messagesOf({ events: LATENCY_EVENTS_PER_SECOND, perMessage: 1, spreadMs: 1 }),
     );
     await this.call('DELETE', '/webhooks/latency');
-    write(`\nfrom the interaction to the receiver, at ${PER_SECOND} interactions a second`);
+    write(`\nfrom the interaction to the receiver, at ${LATENCY_EVENTS_PER_SECOND} interactions a second`);
     return judge(`p50 ${p50} ms, p99 ${p99} ms; target ${LATENCY_TARGET_MS} ms`, p99 <= LATENCY_TARGET_MS);
   }
 
@@ -234,10 +236,13 @@ class Bench {
     };
     const p99 = async (isBad: boolean) => {
       const webhooks = await put(isBad);
-      const all = await this.latencies(FAIRNESS_SECONDS, FAIRNESS_SECONDS * EVENTS_A_SECOND * webhooks, () =>
-        accounts.flatMap((account) =>
-          messagesOf({ account, events: EVENTS_A_SECOND, perMessage: 1, spreadMs: 1 }),
-        ),
+      const all = await this.latencies(
+        FAIRNESS_SECONDS,
+        FAIRNESS_SECONDS * FAIRNESS_EVENTS_PER_SECOND * webhooks,
+        () =>
+          accounts.flatMap((account) =>
+            messagesOf({ account, events: FAIRNESS_EVENTS_PER_SECOND, perMessage: 1, spreadMs: 1 }),
+          ),
       );
       return all.p99;
     };

@@ -42,7 +42,7 @@ export async function clicks(fleet: Fleet): Promise<{ bare: BareServer; contende
   };
 }
 
-/** @returns 1 if clicks take too long while events go to the outbox */
+/** @returns 1 if clicks fail or take too long while events go to the outbox, otherwise 0 */
 async function withoutBroker(fleet: Fleet, { load }: Contender): Promise<number> {
   const generator = new LoadGenerator();
   try {

@@ -24,7 +24,7 @@ function readStack(): StackFile | undefined {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as StackFile;
   } catch {
-    throw new SeedError(`set DATABASE_URL, or start the local stack first (${file} does not exist)`);
+    throw new SeedError(`set DATABASE_URL, or start the local stack first (cannot read ${file})`);
   }
 }
 
@@ -52,7 +52,7 @@ function progressBar(total: number): (events: number) => void {
   };
 }
 
-async function makeAccounts({ hosts, adminKey }: StackFile): Promise<void> {
+async function createAccounts({ hosts, adminKey }: StackFile): Promise<void> {
   for (const id of accounts) {
     const response = await fetch(`${hosts.token}/admin/accounts/${id}`, {
       method: 'PUT',
@@ -85,7 +85,7 @@ async function main(): Promise<void> {
     seed: wholeNumber('seed', values.seed, 0),
     until: Math.floor(Date.now() / HOUR_MS) * HOUR_MS,
   };
-  if (stack) await makeAccounts(stack);
+  if (stack) await createAccounts(stack);
   const started = Date.now();
   const added = await seed({ databaseUrl, plan, onProgress: progressBar(events) });
   process.stdout.write(

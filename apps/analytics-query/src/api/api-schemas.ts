@@ -76,7 +76,7 @@ export class QuerySchema {
   limit: number;
   @ApiPropertyOptional({ type: 'integer', minimum: 0 })
   offset: number;
-  @ApiPropertyOptional({ description: 'Also return the number of rows without `limit`' })
+  @ApiPropertyOptional({ description: 'Also return the number of rows without `limit` and `offset`' })
   total: boolean;
   @ApiPropertyOptional({ description: 'IANA time zone. Default: UTC' })
   timezone: string;

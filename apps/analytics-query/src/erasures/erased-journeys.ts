@@ -59,7 +59,7 @@ export class ErasedJourneys {
 
   /**
    * Returns the values that an external id may have in `conversion_ids`; new rows use the first. They are stand-ins of
-   * the id, one per key of the keyring, so that an erasure need not change rows of the current key. Rows of earlier
+   * the id, one per key of the keyring. An erasure need not change rows made with the current key. Rows of earlier
    * releases have the id itself.
    *
    * @param isPublic true if the conversion came with a JOURNEY key. Its id is stored with a prefix, so that

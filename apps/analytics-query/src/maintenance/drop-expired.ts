@@ -13,7 +13,7 @@ export async function dropExpired(client: pg.Client, keptFrom: number): Promise<
   if (!Number.isFinite(keptFrom)) return [];
   const dropped = await monthsToDrop(client, new Date(keptFrom).toISOString().slice(0, 7));
   if (dropped.length === 0) return [];
-  // First, because a crash after the drop would leave them: the next call would find no month to drop.
+  // Before the drop: after a crash between the two, the next call would find no month to drop and leave these rows.
   const limit = [new Date(keptFrom).toISOString()];
   for (const [table, column] of [
     ['event_hours', 'hour'],

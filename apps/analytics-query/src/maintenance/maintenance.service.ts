@@ -17,7 +17,7 @@ const DAY_MS = 24 * 3_600_000;
 /** A month gets its final sort this long after its end, because late events would undo the order. */
 const SORT_AFTER_MS = 3 * DAY_MS;
 /** Interval between sorts before the final one. */
-const UNSORTED_MS = 7 * DAY_MS;
+const RESORT_INTERVAL_MS = 7 * DAY_MS;
 /** An unfinished month smaller than this is not sorted: it fits in memory anyway. */
 const SMALL_BYTES = 32 * 1024 * 1024;
 
@@ -89,7 +89,9 @@ const finalSort = (month: string): number =>
 export function isDueForSort(month: string, sortedAt: number | undefined, now: number): boolean {
   const final = finalSort(month);
   const start = Date.parse(`${month}-01T00:00:00Z`);
-  return now >= final ? !(sortedAt! >= final) : now - Math.max(start, sortedAt ?? start) >= UNSORTED_MS;
+  return now >= final
+    ? !(sortedAt! >= final)
+    : now - Math.max(start, sortedAt ?? start) >= RESORT_INTERVAL_MS;
 }
 
 /** Leaves out unfinished months that are too small for their order to matter. */

@@ -14,9 +14,8 @@ const LOCK_NOT_AVAILABLE = '55P03';
 /**
  * Rewrites a month in the order of account, type and time, so that a query reads adjacent rows instead of one page per
  * row. The rows are copied while the table is in use. Then, while writers wait, the hours marked dirty meanwhile (see
- * rollup-refresher.ts) are copied again, the hours that are still open are copied for the first time, and the tables
- * are swapped.
- * Dirty marks must not be cleared until this is done.
+ * rollup-refresher.ts) are copied again, the hours that were open at the start are copied for the first time, and the
+ * tables are swapped. Dirty marks must not be cleared until this is done.
  * @param month `2026-01`
  * @returns false if the swap could not get its locks in time: try again later
  */

@@ -11,7 +11,7 @@ export class CreateEventStore1767225700000 implements MigrationInterface {
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
-      -- One wide table: columns that an event type lacks are null, which costs one bit. Every key starts with the account.
+      -- One wide table: columns that an event type lacks are null, which costs one bit.
       create table tracking_events (
         account_id text not null,
         occurred_at timestamptz(3) not null,

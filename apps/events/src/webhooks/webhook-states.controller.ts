@@ -6,7 +6,7 @@ import { DataSource } from 'typeorm';
 
 /**
  * Selects the status or the connection's error of a failed attempt; the body of a response is for its account only.
- * Pending deliveries that are due last come first, because they wait for a retry, unlike new ones.
+ * Looks first at the pending deliveries with the latest due times: those wait for a retry, while new ones are due now.
  */
 const LAST_FAILURE = `coalesce((
     select coalesce('Status ' || last_status, last_error) from (
@@ -20,8 +20,8 @@ const LAST_FAILURE = `coalesce((
   ))`;
 
 /**
- * Selects all webhooks of the account $1, or without one those of all accounts that are failing or that the service has
- * disabled.
+ * Selects all webhooks of the account $1; if $1 is null, up to 200 webhooks of any account that are failing or that the
+ * service has disabled.
  */
 const STATES = `
   select w.account_id as account, w.id, w.url, w.enabled,

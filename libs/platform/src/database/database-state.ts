@@ -95,7 +95,7 @@ export class DatabaseState implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
-  /** Returns the migrations that have not run. One that another release has replaced has run; its record is renamed. */
+  /** Returns the migrations that have not run. Another release may have renamed the record of one that it replaced. */
   private async missing(): Promise<string[]> {
     const done = await this.dataSource.query<{ name: string }[]>('select name from migrations');
     const names = new Set(done.map(({ name }) => name));
@@ -128,15 +128,15 @@ export class DatabaseState implements OnModuleInit, OnApplicationShutdown {
       this.wasCurrent = true;
       this.settle();
     }
-    const said = {
+    const message = {
       current: '',
       behind: `not ready: the schema is behind (${reason}), run the migrations of this release`,
-      unavailable: `not ready: the database is unavailable (${reason})`,
+      unavailable: `the database is unavailable (${reason})`,
     }[state];
-    if (said !== this.reported) {
-      if (said) this.logger.warn(said);
+    if (message !== this.reported) {
+      if (message) this.logger.warn(message);
       else this.logger.info('the database is available');
-      this.reported = said;
+      this.reported = message;
     }
     return state;
   }

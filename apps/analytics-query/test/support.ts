@@ -131,7 +131,7 @@ export class Analytics {
 }
 
 type Draft<E> = E extends TrackingEvent ? Omit<E, 'v' | 'id' | 'at'> & { id?: string; at?: number } : never;
-/** Returns a complete event; missing members are unique or now. */
+/** Returns an event, by default with a new id and the current time. */
 export const event = (draft: Draft<TrackingEvent>): TrackingEvent =>
   ({ v: TRACKING_EVENT_VERSION, id: randomUUID(), at: Date.now(), ...draft }) as TrackingEvent;
 

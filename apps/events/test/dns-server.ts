@@ -17,10 +17,10 @@ export interface TestDnsServer {
 }
 
 /**
- * A DNS server on a free UDP port of this machine.
+ * Starts a DNS server on a free UDP port of this machine.
  *
- * @param addressesOf returns the names of a CNAME chain and the addresses at its end; undefined for no response.
- *   `question` numbers the questions of one type for a name, from 0
+ * @param addressesOf returns the names of a CNAME chain and the addresses at its end; an empty array for an unknown
+ *   name, undefined for no response. `question` numbers the questions of one type for a name, from 0
  */
 export async function startDnsServer(
   addressesOf: (name: string, question: number) => string[] | undefined,

@@ -135,9 +135,9 @@ export class GiftCards {
     return launchApp(defineApp(loadEnv(envSpec, this.environment(environment))));
   }
 
-  /** Adds another client account. */
-  newKey(role: 'USER' | 'ADMIN' = 'USER'): TestKey {
-    const key = aKey(anAccountId(), role);
+  /** Adds another client account. Returns its key. */
+  newKey(): TestKey {
+    const key = aKey();
     this.accounts.add(key);
     return key;
   }

@@ -113,12 +113,8 @@ export class PerksFixture {
     return http(this.app, key).post(path).send(body);
   }
 
-  put(
-    path: string,
-    body: object,
-    { key = this.admin, app = this.app }: { key?: TestKey; app?: LaunchedApp } = {},
-  ) {
-    return http(app, key).put(path).send(body);
+  put(path: string, body: object, { key = this.admin }: { key?: TestKey } = {}) {
+    return http(this.app, key).put(path).send(body);
   }
 
   delete(path: string, { key = this.admin }: { key?: TestKey } = {}) {

@@ -1,14 +1,12 @@
 import { jetstream } from '@nats-io/jetstream';
 import { connectTo, waitFor } from '@perkway/testing';
 import { APPS } from '@perkway/fleet';
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { RIGHTS } from '../src/rights.js';
 import { search, type Canary, type Found } from '../src/search.js';
 import { testRotation } from './rotation.js';
-import { send, Stack, type Call, type Reply } from './stack.js';
-
-const unlike = (what: string): string => `canary-${what}-${randomBytes(9).toString('hex')}`;
+import { canaryText, send, Stack, type Call, type Reply } from './stack.js';
 
 let stack: Stack;
 const responses: Found[] = [];
@@ -46,12 +44,12 @@ beforeAll(async () => {
 }, 500_000);
 afterAll(() => stack?.close());
 
-/** A person, in every field in which a client can name one. */
-const person = unlike('journey');
-const name = unlike('name');
-const mail = unlike('mail');
-const order = unlike('order');
-const customer = unlike('customer');
+/** Personal data of one person, for every field in which a client can send some. */
+const person = canaryText('journey');
+const name = canaryText('name');
+const mail = canaryText('mail');
+const order = canaryText('order');
+const customer = canaryText('customer');
 const PEOPLE = [person, name, mail, order, customer];
 
 let account: Stack['file']['accounts'][number];
@@ -84,8 +82,8 @@ it('plants keys, cards and personal data in valid and invalid calls', async () =
   for (const each of accounts) plant('API key', each.userKey);
   for (const each of PEOPLE) plant('person', each);
 
-  // Keys: imported, generated, JOURNEY, wrong.
-  const imported = plant('API key', unlike('key'));
+  // Keys: imported, generated, wrong.
+  const imported = plant('API key', canaryText('key'));
   const made = await admin('token', `/admin/accounts/${account.id}/keys`, 'POST', {
     role: 'USER',
     key: imported,
@@ -95,7 +93,7 @@ it('plants keys, cards and personal data in valid and invalid calls', async () =
     'API key',
     (await admin('token', `/admin/accounts/${account.id}/keys`, 'POST', { role: 'USER' })).json().key,
   );
-  const wrong = plant('API key', unlike('wrong-key'));
+  const wrong = plant('API key', canaryText('wrong-key'));
   for (const [host, url] of Object.entries(hosts)) {
     for (const key of [userKey, wrong, imported])
       for (const given of <Call[]>[
@@ -127,8 +125,8 @@ it('plants keys, cards and personal data in valid and invalid calls', async () =
 
   // Cards: loaded, rejected, duplicated.
   const cards = Array.from({ length: 4 }, () => ({
-    code: plant('card code', unlike('card')),
-    pin: plant('card PIN', unlike('pin')),
+    code: plant('card code', canaryText('card')),
+    pin: plant('card PIN', canaryText('pin')),
     denomination: 7,
     currency: 'EUR',
     country: 'FR',
@@ -203,7 +201,7 @@ it('plants keys, cards and personal data in valid and invalid calls', async () =
       if (!perk && (await admin('perks', `/admin/perks/${id}`, 'GET')).json().is_coupon_perk)
         [perk, collection] = [id, each];
   }
-  const codes = Array.from({ length: 3 }, () => plant('coupon code', unlike('coupon')));
+  const codes = Array.from({ length: 3 }, () => plant('coupon code', canaryText('coupon')));
   expectStatus(await admin('perks', `/admin/perks/${perk}/coupon-codes`, 'POST', { codes }), 200);
   await admin('perks', `/admin/perks/${perk}/coupon-codes`, 'POST', { codes: [...codes, 7] });
   const allocate = (body: string | object) =>
@@ -294,7 +292,7 @@ it('plants keys, cards and personal data in valid and invalid calls', async () =
     body: { references: [customer] },
   });
 
-  // A dead letter, and events of an unknown account.
+  // A dead letter.
   const connection = await connectTo(stack.file.natsUrl);
   const bad = {
     v: 1,
@@ -320,9 +318,9 @@ const eventsOf = async (journey: string): Promise<number> =>
     )
   )[0]!.n;
 
-it('finds them only in places with a right to them', async () => {
+it('finds the planted texts only in places with a right to them', async () => {
   const found = await stack.leftBehind();
-  // Check that the search has seen everything.
+  // The search must cover the logs, the tables, the dead letters and the responses.
   for (const app of APPS)
     expect(
       found.some(({ place, text }) => place.startsWith('log') && place.includes(app) && text.length > 0),
@@ -399,7 +397,7 @@ it('erases the person everywhere without changing totals', async () => {
   const clicks = async () =>
     (await stack.query('select from analytics.tracking_events where id = $1', [late.id])).length;
   await waitFor(async () => (await clicks()) === 1, 'the late event', 30_000);
-  // And a new event through a link that somebody kept.
+  // The account sends more events of the erased person: the same conversion, which is not counted again, and a view.
   await asUser('boost', `/track/${campaign}?cmeta_name=${name}`, {
     method: 'POST',
     body: { event: 'conversion', journeyId: person, externalId: order },

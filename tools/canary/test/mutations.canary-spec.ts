@@ -11,10 +11,10 @@ import {
   type TestDatabase,
   type TestNats,
 } from '@perkway/testing';
-import { randomBytes } from 'node:crypto';
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { search, type Canary, type Found } from '../src/search.js';
+import { canaryText } from './stack.js';
 
 /** Redactions to remove from the built app, and where a canary appears without each. */
 const REDACTIONS: [what: string, written: RegExp, instead: string, place: string][] = [
@@ -28,8 +28,6 @@ const REDACTIONS: [what: string, written: RegExp, instead: string, place: string
     'response 500',
   ],
 ];
-
-const unlike = (what: string): string => `canary-${what}-${randomBytes(9).toString('hex')}`;
 
 describe('a built app without one of its redactions', () => {
   let nats: TestNats;
@@ -63,7 +61,7 @@ describe('a built app without one of its redactions', () => {
   function mainOf(written?: RegExp, instead = ''): string {
     const main = built.path('main');
     if (!written) return main;
-    const copy = join(dirname(main), '..', unlike('copy'));
+    const copy = join(dirname(main), '..', canaryText('copy'));
     cpSync(dirname(main), copy, { recursive: true });
     const changed = readdirSync(copy).filter((name) => {
       const text = readFileSync(join(copy, name), 'utf8');
@@ -85,7 +83,7 @@ describe('a built app without one of its redactions', () => {
       await app.ready();
       const canaries: Canary[] = [];
       const plant = (kind: string): string => {
-        const text = unlike(kind);
+        const text = canaryText(kind);
         canaries.push({ kind, text });
         return text;
       };

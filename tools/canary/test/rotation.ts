@@ -121,7 +121,7 @@ export function testRotation(stack: () => Stack): void {
     );
   });
 
-  it('rotates keyrings, token keys and passwords: what the old keys made stays valid, the old passwords do not', async () => {
+  it('rotates keyrings, token keys and passwords; values of old keys stay valid, old passwords do not', async () => {
     const before = {
       click: await clickUrlOf(),
       journeyClick: await journeyClickUrlOf(),
@@ -142,7 +142,7 @@ export function testRotation(stack: () => Stack): void {
       pixelHashKey: fresh.pixelHashKey,
       natsSecret: fresh.natsSecret,
       superuserPassword,
-      // Published before it signs, because a second replica may not have it yet.
+      // The new key is published before it signs, because a second replica may not have it yet.
       analyticsTokenKeys: JSON.stringify([
         ...(JSON.parse(old.analyticsTokenKeys) as object[]),
         { ...jwk, kid: 'k2', use_from: Math.floor(Date.now() / 1000) + 20 },
@@ -203,7 +203,7 @@ export function testRotation(stack: () => Stack): void {
     // The stack imports the demo's keys at each start; a client's own key would be unknown.
     expect(userKey).toBe(account().userKey);
 
-    // The bootstrap key is replaced by another one and never comes back.
+    // The operator replaces the bootstrap key with another one.
     const next = (await asAdmin('token', '/admin/accounts/platform/keys', 'POST', { role: 'ADMIN' })).json();
     const keys = (await asAdmin('token', '/admin/accounts/platform/keys')).json() as {
       id: string;
@@ -220,8 +220,8 @@ export function testRotation(stack: () => Stack): void {
     expect((await accounts(next.key)).status).toBe(200);
   });
 
-  // Last, because by now the new key is due, or nearly.
-  it('signs with the new token key from the given time on', async () => {
+  // Last, so that the `use_from` of the new key has passed, or nearly.
+  it('eventually signs with the new token key', async () => {
     await waitFor(async () => kidOf(await cubeToken()) === 'k2', 'a token of the new key', 120_000);
     expect(await meta(await cubeToken())).toBe(200);
   });

@@ -1,10 +1,14 @@
 import type { WholeStackFile } from '@perkway/fleet';
 import { LocalStack } from '@perkway/test-fleet';
 import { keptMessages, keptRows, runFolder } from '@perkway/testing';
+import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import type { Found } from '../src/search.js';
+
+/** Returns a text that occurs nowhere else, to search for. */
+export const canaryText = (what: string): string => `canary-${what}-${randomBytes(9).toString('hex')}`;
 
 export interface Call {
   method?: string;

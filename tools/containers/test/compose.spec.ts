@@ -33,7 +33,7 @@ const { services } = parse(read('docker/compose.yaml'), { merge: true }) as {
 };
 
 describe('docker/compose.yaml', () => {
-  it.each(APP_FOLDERS)('runs %s with all variables that it needs and none that it does not know', (app) => {
+  it.each(APP_FOLDERS)('runs %s with all variables that it needs and none that no app reads', (app) => {
     const service = services[app]!;
     const set = Object.keys(service.environment!);
     const shared = new Set(APP_FOLDERS.flatMap(variablesOf));
@@ -96,7 +96,7 @@ describe('docker/compose.yaml', () => {
   it("builds with the certificates of PERKWAY_CA, also from the caller's folder", () => {
     const folder = mkdtempSync(join(tmpdir(), 'perkway-up-'));
     try {
-      // Stands for docker: says what it was called with, and fails, which ends docker/up at the first build.
+      // Stands in for docker: prints its arguments and fails, so docker/up ends at the first build.
       writeFileSync(join(folder, 'docker'), '#!/bin/sh\necho "$@"\nexit 1\n', { mode: 0o755 });
       const called = (ca: string) =>
         spawnSync(join(ROOT, 'docker/up'), [], {

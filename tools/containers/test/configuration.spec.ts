@@ -43,7 +43,7 @@ function rows(): Map<string, Row> {
 const written = (standard: unknown): string => {
   if (standard === undefined) return '';
   const text = Array.isArray(standard) ? standard.join(',') : String(standard as string);
-  // A folder of the build.
+  // `ASSETS_FOLDER`: a path relative to the module, which in a built app is the bundle.
   if (text.startsWith(ROOT)) return 'beside the bundle';
   return text === '' || text === 'none' ? 'none' : `\`${text}\``;
 };

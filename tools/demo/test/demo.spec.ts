@@ -234,7 +234,7 @@ describe('the demo', () => {
     expect(lines.at(-1)).toMatch(/All counts match/);
   });
 
-  it('makes a webhook, verifies what it delivers of the opened gift, and deletes it', async () => {
+  it('creates a webhook, verifies its delivery about the revealed card, and deletes it', async () => {
     await run(fleet.stack());
     expect((await fleet.delivered)!.status).toBe(204);
     expect(lines).toContain('      reward_link.revealed, reward_link/l1, signed, under the id e1');
@@ -243,7 +243,7 @@ describe('the demo', () => {
     expect(calls.map(({ method }) => method)).toEqual(['PUT', 'DELETE']);
   });
 
-  it('replaces a webhook that a failed run has left, as nothing shows its secret again', async () => {
+  it('replaces a webhook that a failed run left, because its secret is shown only once', async () => {
     fleet.spoil = (path) => (path.endsWith('/reveal') ? { status: 500, body: {} } : undefined);
     await failure(fleet.stack());
     fleet.spoil = (path) => (path.endsWith('/cube/token') ? { status: 500, body: {} } : undefined);
@@ -304,7 +304,7 @@ describe('the demo', () => {
     );
   });
 
-  it('says how to start a stack', () => {
+  it('reads the stack file, or says why it cannot and how to start a stack', () => {
     const folder = mkdtempSync(join(tmpdir(), 'perkway-demo-'));
     const file = join(folder, 'stack.json');
     try {

@@ -52,7 +52,7 @@ describe('docs/statements.md', () => {
     await closeAll(...apps, ...databases, nats);
   });
 
-  it('verifies a statement, which stays as it is, and fails if one byte of it was changed', async () => {
+  it('has a script that verifies a statement and rejects a changed one; the statement never changes', async () => {
     const [issuer, gift] = apps as [LaunchedApp, LaunchedApp];
     const key = testSecrets().adminKey;
     const pool = randomUUID();
@@ -96,7 +96,7 @@ describe('docs/statements.md', () => {
     const changed = Buffer.from(payload, 'base64url').toString().replace('"cards":2', '"cards":3');
     for (const forged of [
       [header, Buffer.from(changed).toString('base64url'), signature],
-      // One character of each part. The last one of a signature has bits that mean nothing.
+      // One character of each part. Not the last one of the signature, because some of its bits are unused.
       [header, withOther(payload, 20), signature],
       [header, payload, withOther(signature, 20)],
       [withOther(header, header.length - 3), payload, signature],

@@ -32,7 +32,8 @@ interface Running {
 }
 
 function run(command: string, args: string[], env: Record<string, string>): Running {
-  // Bash would take a socket as its input for a remote login, and read the start-up file of the machine.
+  // No input: Node's pipes are sockets, and bash with a socket as its input takes the call for a remote login and reads
+  // its start-up files.
   const child = spawn(command, args, {
     cwd: ROOT,
     env: { ...process.env, ...env },
@@ -59,7 +60,7 @@ function folder(): string {
   return path;
 }
 
-it('shows one receiver per way, and one way to sign', () => {
+it('docs/webhooks.md has two receivers in TypeScript, one in Python, and one way to sign in bash', () => {
   expect(['ts', 'python', 'bash'].map((language) => blocksOf(language).length)).toEqual([2, 1, 1]);
 });
 

@@ -354,12 +354,12 @@ describe('applyCatalogue', () => {
   it.each([
     ['campaigns.yaml', 'a: [', /^campaigns\.yaml, row 1: not valid YAML \(/],
     ['accounts.yaml', 'id: one', /^accounts\.yaml: must be a list of maps$/],
-  ])('reports %s', async (file, text, sentence) => {
+  ])('reports %s with the content %j', async (file, text, sentence) => {
     change(file, () => text);
     expect(await failure()).toMatch(sentence);
   });
 
-  it('needs no file for resources that do not exist', async () => {
+  it('accepts missing files, but not a directory without any resource', async () => {
     for (const file of ['accounts.yaml', 'collections', 'campaigns.yaml', 'pools.yaml', 'cards'])
       rmSync(join(directory, file), { recursive: true });
     await apply();

@@ -55,13 +55,13 @@ describe('Supervisor', () => {
       onSpawn: (pid) => pids.push(pid),
       stopSteps,
     });
-  const kind = [
+  const STOP_STEPS = [
     { signal: 'SIGTERM', graceMs: 5_000 },
     { signal: 'SIGKILL', graceMs: 0 },
   ] as const;
 
   it('restarts a server that exits, but not after stop', async () => {
-    const sleeper = server('exec sleep 60', [...kind]);
+    const sleeper = server('exec sleep 60', [...STOP_STEPS]);
     supervisor.addGroup(sleeper);
     await sleeper.start();
     supervisor.watch('sleeper', sleeper);
@@ -82,7 +82,7 @@ describe('Supervisor', () => {
   });
 
   it('stops a server that it is launching again', async () => {
-    const slow = server('exec sleep 60', [...kind], 1_000);
+    const slow = server('exec sleep 60', [...STOP_STEPS], 1_000);
     supervisor.addGroup(slow);
     await slow.start();
     supervisor.watch('slow', slow);
@@ -96,7 +96,7 @@ describe('Supervisor', () => {
   });
 
   it('waits longer each time before it restarts a failing server', async () => {
-    const failing = server('exit 3', [...kind]);
+    const failing = server('exit 3', [...STOP_STEPS]);
     supervisor.addGroup(failing);
     await failing.launch();
     supervisor.watch('failing', failing);
@@ -106,14 +106,14 @@ describe('Supervisor', () => {
     );
     const launch = jest.spyOn(failing, 'launch');
     await supervisor.stop();
-    // It did not wait for the next restart.
+    // `stop` did not wait for the next restart.
     expect(launch).not.toHaveBeenCalled();
   });
 
   it('stops later groups first', async () => {
     const order: string[] = [];
     const noting = (name: string) => {
-      const one = server('exec sleep 60', [...kind]);
+      const one = server('exec sleep 60', [...STOP_STEPS]);
       const stop = one.stop.bind(one);
       one.stop = async () => {
         await stop();

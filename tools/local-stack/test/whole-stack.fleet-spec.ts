@@ -23,8 +23,8 @@ import pg from 'pg';
 import type { StackFile } from '@perkway/fleet';
 
 /**
- * Runs `npm start` as a process with real servers, in a copy of the workspace with minimal apps: they store a row per
- * management call, because the supervisor does not depend on what apps do.
+ * Runs `npm start` as a process with real servers, in a copy of the workspace with minimal apps, which only store a row
+ * per management call. That is enough, because the supervisor does not depend on what apps do.
  */
 const REPOSITORY = resolve(__dirname, '../../..');
 const APPS = ['perks', 'token-issuer'];
@@ -139,7 +139,7 @@ async function refusal(run: NodeProcess): Promise<string> {
 
 jest.setTimeout(600_000);
 
-it('starts, restarts processes that die, survives its own death, and stops without a trace', async () => {
+it('starts, restarts processes that die, starts again after it was killed, and leaves nothing running', async () => {
   let run = await startAndWait();
   let stack = readStack();
   expect(stack).toMatchObject({

@@ -737,8 +737,8 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     file: 'apps/analytics-query/src/maintenance/drop-expired.ts',
-    search: 'month < first',
-    replacement: 'month <= first',
+    search: 'month < $1',
+    replacement: 'month <= $1',
     spec: 'apps/analytics-query/test/retention.e2e-spec.ts',
   },
   {

@@ -248,7 +248,7 @@ describe.each(APPS)('the OpenAPI document of %s', (app) => {
     expect(unknown.map(([where]) => where)).toEqual([]);
   });
 
-  it('uses one error format', () => {
+  it('describes each error in the format of its content type', () => {
     for (const { name, responses } of routesOf(document))
       for (const [status, { content = {} }] of Object.entries(responses)) {
         if (status < '400') continue;
@@ -309,7 +309,7 @@ describe.each(APPS)('the OpenAPI document of %s', (app) => {
   });
 });
 
-/** Clients choose the scopes of their keys by these. */
+/** Operations whose scope must stay, because clients choose the scopes of their keys by them. */
 const OPERATIONS_OF: Record<Scope, string[]> = {
   'perks:read': ['listPerkCollections', 'getPerkCollection', 'getPerkOfCollection', 'allocateCouponCode'],
   'journeys:write': ['listCampaigns', 'generateRewardUrl', 'getPixelUrls', 'getTeasers', 'trackJourneyEvent'],

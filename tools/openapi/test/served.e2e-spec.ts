@@ -101,7 +101,7 @@ describe('the fleet and its documents', () => {
     return http(apps.get(app)!, caller)[route.method.toLowerCase() as 'get'](url.pathname + url.search);
   };
 
-  it.each(APPS)('%s serves the same document as the one generated without it', async (app) => {
+  it.each(APPS)('%s serves the document that is generated from its sources', async (app) => {
     const [served, made] = await Promise.all([documentOf(app), documentFromSources(app)]);
     expect({ ...served, servers: [] }).toEqual(JSON.parse(JSON.stringify({ ...made, servers: [] })));
     expect(served.servers).toEqual([{ url: expect.stringMatching(/^https:\/\/\w+\.perkway\.test$/) }]);
@@ -210,7 +210,7 @@ describe('the fleet and its documents', () => {
     let endsAt = Infinity;
     let isOver = false;
     const statuses: number[] = [];
-    /** Uses the old key for some time after the rotation, each client for another one. */
+    /** Uses the old key for some time after the rotation, which is longer for a client with a higher index. */
     const client = async (index: number) => {
       for (let count = index; !isOver; count += 1) {
         const isLate = next && Date.now() - next.since > index * 300;

@@ -31,7 +31,7 @@ async function urlOfOverlay(overlay: string): Promise<string> {
   return (settings[0]!.data as Record<string, string>).CONSOLE_URL!;
 }
 
-/** Forwards every request to a port of this machine, as an ingress does. Ends TLS if the URL is https. */
+/** Starts a server that forwards every request to `app`, as an ingress does. Terminates TLS if `url` is https. */
 async function startIngress(url: URL, app: string): Promise<{ port: number; close: () => void }> {
   const forward = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     const { method, url: path, headers } = incoming;

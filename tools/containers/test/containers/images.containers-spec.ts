@@ -26,7 +26,7 @@ const OURS_LIMIT = 60;
 describe.each(IMAGES)('the image of %s', (app) => {
   const name = `perkway/${app}:${VERSION}`;
 
-  it('runs as a non-root user without a shell, and has labels', async () => {
+  it('starts node directly, not through a shell, as a non-root user, and has labels', async () => {
     const { Config } = await inspect(name);
     expect(Config.User).toBe('1000:1000');
     expect(Config.Cmd[0]).toBe('node');
@@ -68,7 +68,7 @@ describe('the images', () => {
     for (const { RootFS } of images) expect(RootFS.Layers.slice(0, -1)).toEqual(shared);
     const ours = images.map(({ Size }) => Math.round((Size - base!.Size) / 1e6));
     console.log(
-      `megabytes on the base of ${Math.round(base!.Size / 1e6)}: ${IMAGES.map((app, index) => `${app} ${ours[index]}`).join(', ')}`,
+      `megabytes added to the base of ${Math.round(base!.Size / 1e6)}: ${IMAGES.map((app, index) => `${app} ${ours[index]}`).join(', ')}`,
     );
     expect(Math.max(...ours)).toBeLessThan(OURS_LIMIT);
   });

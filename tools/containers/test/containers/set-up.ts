@@ -3,8 +3,8 @@ import { Engine } from '../../src/engine.js';
 import { prepareImages } from '../../src/prepare.js';
 
 /**
- * The processor share of all containers together, with version 1 of control groups. By default it is that of one process
- * outside, so the engine, compose and the load generator would take most of the time from the fleet.
+ * The CPU shares of all containers together (cgroups version 1). By default, all of them together get as much as one
+ * process outside, so the engine, compose and the load generator would leave the fleet little time.
  */
 const SHARES_FILE = '/sys/fs/cgroup/cpu/docker/cpu.shares';
 const SHARES = '10240';

@@ -24,7 +24,7 @@ import { engine } from './engine.js';
 
 /** CI skips the pooler. */
 const SHORT = Boolean(process.env.CI);
-/** Seconds for SHUTDOWN_DELAY_MS of the image and the drain, on a busy machine. */
+/** Seconds that an app may take to stop: SHUTDOWN_DELAY_MS of the image (5 s), the drain (10 s), and spare time. */
 const STOP_LIMIT = 18;
 /** For one container, on a busy machine. */
 const START_LIMIT_MS = 60_000;
@@ -34,7 +34,7 @@ const CARDS = 3_000;
 /** Fraction of the workload's normal rates. Leaves processor time for replicas that start meanwhile. */
 const PACE = 0.3;
 const COUNTED_WITHIN_MS = 30_000;
-/** What the audit says of ends of links that a backup lacks. */
+/** Findings of the audit about reveals and cancellations that a backup lacks. */
 const ENDS = [
   'a revealed link that is missing with its reveal',
   'a link with a revealed event that is not revealed',
@@ -72,7 +72,7 @@ afterAll(async () => {
   rmSync(secrets, { recursive: true, force: true });
 });
 
-/** Stops a container. Returns how long `docker stop` took, and the exit code. */
+/** Stops and removes a container. Returns how long that took, and the exit code. */
 async function stop(container: string): Promise<{ seconds: number; code: number }> {
   const started = Date.now();
   await stack.engine.docker(['stop', '--time', '30', container]);
@@ -147,7 +147,7 @@ async function expectCounted(of: ComposeStack, load: Load): Promise<void> {
   expect(counts).toEqual(expected);
 }
 
-/** Stops a workload. Nothing may have failed, and everything is stored once. */
+/** Stops a workload, and checks that nothing failed and that everything is counted and stored once. */
 async function stopLoad(of: ComposeStack, load: Load): Promise<void> {
   await load.stop();
   expect(load.failures).toEqual([]);
@@ -167,7 +167,7 @@ describe('the stack', () => {
     // All migrations, and then all apps, start at once.
   }, 900_000);
 
-  it('has read-only roots, no capabilities and limits', async () => {
+  it('has read-only roots, no capabilities and a limit on processes', async () => {
     for (const container of await stack.containers()) {
       const { HostConfig, Name } = container as unknown as {
         Name: string;
@@ -228,8 +228,8 @@ async function addressOf(container: string): Promise<string> {
   return (await stack.engine.docker(['inspect', '--format', format, container])).trim().split(' ')[0]!;
 }
 
-/** Returns the status of a request to a container's second port, or 0 without a response. */
-async function asks(container: string, path: string): Promise<number> {
+/** Returns the status of a request to a container's metrics port, or 0 without a response. */
+async function statusOf(container: string, path: string): Promise<number> {
   return fetch(`http://${await addressOf(container)}:9090${path}`).then(
     ({ status }) => status,
     () => 0,
@@ -252,9 +252,13 @@ describe('docker stop', () => {
       const subject = new ComposeStack(stack.engine, { ...stack.options, override });
       const serving = await run(subject, 'gift-cards');
       const waiting = await run(subject, 'gift-cards', ...NO_DATABASE);
-      await waitFor(async () => (await asks(serving, '/readyz')) === 200, 'it to be ready', START_LIMIT_MS);
-      await waitFor(async () => (await asks(waiting, '/livez')) === 200, 'it to live', START_LIMIT_MS);
-      expect(await asks(waiting, '/readyz')).toBe(503);
+      await waitFor(
+        async () => (await statusOf(serving, '/readyz')) === 200,
+        'it to be ready',
+        START_LIMIT_MS,
+      );
+      await waitFor(async () => (await statusOf(waiting, '/livez')) === 200, 'it to live', START_LIMIT_MS);
+      expect(await statusOf(waiting, '/readyz')).toBe(503);
       return Promise.all([stop(serving), stop(waiting)]);
     });
     for (const { seconds, code } of (await Promise.all(stopped)).flat())
@@ -294,9 +298,13 @@ describe('docker stop', () => {
     }
   });
 
-  it('finishes or refuses a load of cards in progress, in time', async () => {
+  it('responds 503 to a load of cards that does not end', async () => {
     const container = await run(stack, 'gift-cards');
-    await waitFor(async () => (await asks(container, '/readyz')) === 200, 'it to be ready', START_LIMIT_MS);
+    await waitFor(
+      async () => (await statusOf(container, '/readyz')) === 200,
+      'it to be ready',
+      START_LIMIT_MS,
+    );
     const host = await addressOf(container);
     const reply = new Promise<string>((resolve) => {
       const headers = { 'x-api-key': stack.adminKey(), 'content-type': 'text/csv' };
@@ -319,7 +327,8 @@ describe('docker stop', () => {
       load.on('close', () => clearInterval(timer));
     });
     await sleep(1_000);
-    expect((await stop(container)).seconds).toBeLessThan(60);
+    // 137 if `docker stop` had to kill it.
+    expect((await stop(container)).code).toBe(0);
     expect(await reply).toBe('503');
   });
 });
@@ -374,7 +383,7 @@ describe('an upgrade by docker/up under load', () => {
     );
     expect(acknowledged(load).click).toBeGreaterThan(100);
     await stopLoad(stack, load);
-    // Up to sixteen replicas start beside the load.
+    // All replicas are replaced one by one, beside the load.
   }, 900_000);
 });
 
@@ -431,7 +440,7 @@ describe('a backup', () => {
       await stack.down();
       await restoreVolumes(restored, { database, broker });
       await restored.up();
-      // The restored database lacks the last ones.
+      // The restored database lacks the events since the backup.
       expect(await countOnce(restored, load)).not.toEqual(acknowledged(load));
       expect(await replay(restored, new Date(taken.getTime() - 60_000))).toMatch(/"replaying"/);
       await expectCounted(restored, load);

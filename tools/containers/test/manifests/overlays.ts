@@ -26,7 +26,7 @@ resources: [../../k8s/overlays/production]
 components: [../../k8s/pooler]
 `);
 
-/** Renders production with one kind of routes. */
+/** Renders the base with one kind of routes. */
 export const renderRoutes = (kind: 'ingress' | 'gateway'): Promise<Manifest[]> =>
   renderText(`
 apiVersion: kustomize.config.k8s.io/v1beta1

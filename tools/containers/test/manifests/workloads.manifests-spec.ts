@@ -139,11 +139,13 @@ describe.each(overlays)('the overlay %s', (overlay) => {
     );
   });
 
-  it('contains no Secret, and refers to those that docs/deployment-reference.md lists', () => {
+  it('contains no Secret', () => {
     expect(ofKind(overlay, 'Secret')).toEqual([]);
   });
 
   it('has a Service for each app, with existing ports', () => {
+    const named = ofKind(overlay, 'Service').map(({ metadata }) => metadata.name);
+    expect(named).toEqual(expect.arrayContaining(apps(overlay).map(({ name }) => name)));
     for (const service of ofKind(overlay, 'Service')) {
       const { selector, ports } = service.spec as {
         selector: Record<string, string>;
@@ -228,7 +230,7 @@ images: [{ name: registry.example.com/perkway/perks, ${image} }]
 });
 
 describe('the pooler', () => {
-  it('serves every app except for the maintenance of events, and no migration', async () => {
+  it('serves no migration: the migration Jobs have the URL of the database and new names', async () => {
     const manifests = await renderPooler();
     const jobs = workloadsOf(manifests).filter(({ name }) => name.startsWith('migrate'));
     const secrets = secretKeys('production', true);

@@ -15,7 +15,7 @@ const runIn = (cwd: string, command: string, ...args: string[]) =>
 const make = (command: string, ...args: string[]) => runIn(FOLDER, command, ...args);
 const installed = (name: string) => join(INSTALLED, 'node_modules/.bin', name);
 
-/** By generator: makes a client of a document below a folder, in index.ts or `<app>.ts`. */
+/** By generator: generates the client of a document in a folder, as `<app>/index.ts` or `<app>.ts`. */
 const GENERATORS: Record<string, (document: string, folder: string, app: string) => Promise<string>> = {
   'openapi-typescript': (document, folder, app) =>
     make(join(ROOT, 'node_modules/.bin/openapi-typescript'), document, '-o', join(folder, `${app}.ts`)),

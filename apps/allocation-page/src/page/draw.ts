@@ -84,12 +84,14 @@ function enlarge(): void {
   const large = one('[data-large]');
   large.textContent = '';
   large.appendChild(one('[data-draw] svg').cloneNode(true));
-  // If the scanner fails, the code can be typed.
-  const code = one('[data-fill="code"]').cloneNode(true) as HTMLElement;
-  code.removeAttribute('data-fill');
-  const box = one('[data-large-code]');
-  box.textContent = '';
-  box.appendChild(code);
+  // If the scanner fails, the code can be typed. Some tills ask for the PIN, too.
+  for (const name of ['code', 'pin']) {
+    const value = one(`[data-fill="${name}"]`).cloneNode(true) as HTMLElement;
+    value.removeAttribute('data-fill');
+    const box = one(`[data-large-${name}]`);
+    box.textContent = '';
+    box.appendChild(value);
+  }
   dialog.showModal();
   fit();
 }

@@ -17,14 +17,18 @@ export function formatAmount(locale: string, amount: number, currency: string): 
   }
 }
 
-/** Returns the name of a country, or its code in browsers without `Intl.DisplayNames`. */
-export function formatCountry(locale: string, country: string): string {
+/** Returns the name of a country or language, or its code in browsers without `Intl.DisplayNames`. */
+function formatName(locale: string, type: 'region' | 'language', code: string): string {
   try {
-    return new Intl.DisplayNames([locale], { type: 'region' }).of(country) || country;
+    return new Intl.DisplayNames([locale], { type }).of(code) || code;
   } catch {
-    return country;
+    return code;
   }
 }
+export const formatCountry = (locale: string, country: string): string =>
+  formatName(locale, 'region', country);
+export const formatLanguage = (locale: string, tag: string): string =>
+  formatName(locale, 'language', tag.split('-')[0]!);
 
 /** Returns date and time with the time zone, since the sender may live in another one. */
 export function formatDate(locale: string, seconds: number): string {

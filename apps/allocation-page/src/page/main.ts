@@ -66,7 +66,8 @@ function showLink(next: RewardLink, byAction: boolean): void {
   showProduct(next, next.brand ? next.brand.name : '');
   showCode(one('[data-fill="code"]'), next.card ? next.card.code : '');
   fill('pin', (next.card && next.card.pin) || '');
-  one('[data-secret="pin"]').hidden = !(next.card && next.card.pin);
+  for (const element of all('[data-secret="pin"], .large-pin'))
+    element.hidden = !(next.card && next.card.pin);
   const lastDay = (next.card && next.card.valid_until) || '';
   fill('last-day', lastDay && formatDay(locale, lastDay));
   fill('opened', next.revealed_at ? formatDate(locale, next.revealed_at) : '');

@@ -1,4 +1,5 @@
 import { takesWhiteText } from './color.js';
+import { formatLanguage } from './format.js';
 import type { Brand, RewardLink } from './reward-link.js';
 
 export type State =
@@ -152,15 +153,18 @@ export function showProduct({ product, language, card, replaced }: RewardLink, s
   fill('address', isAddress ? 'yes' : '');
   const hasShop = showAnchor('shop', replaced ? null : isAddress ? card.code : product && product.redeem_url);
   // Readers of another language may not understand the instructions.
-  const hasReadableInstructions =
-    !!instructions && (!language || language.split('-')[0] === document.documentElement.lang);
+  const isForeign = !!language && language.split('-')[0] !== document.documentElement.lang;
+  fill('language', isForeign ? formatLanguage(document.documentElement.lang, language) : '');
+  const hasReadableInstructions = !!instructions && !isForeign;
   one('[data-ask]').hidden = hasReadableInstructions || hasShop;
   one('[data-how-store]').hidden = !product || !isScanned(product.code_format) || isAddress;
   one('[data-how-shop]').hidden = !hasShop || isAddress;
   one('[data-how-address]').hidden = !isAddress;
+  one('[data-balance]').hidden = !hasShop;
   one('[data-keep-code]').hidden = isAddress;
   one('[data-of-issuer]').hidden = !instructions;
   one('[data-how]').hidden = !!replaced;
+  one<HTMLDetailsElement>('details').open = !replaced;
   // One main button: it leads to the shop, or copies the code if there is no shop to go to.
   one('[data-copy="code"]').className = hasShop || replaced ? 'copy' : 'main';
   showAnchor('terms', product && product.terms_url);

@@ -107,8 +107,8 @@ export const renderPage = (
               <div data-when="revealing" hidden>
                 <p class="notice" data-slow hidden>${texts.loading.slow}</p>
               </div>
-              <p class="small">${lockIcon}<span>${texts.reserved.sealed}</span></p>
               ${delivered(texts)}
+              <p class="small">${lockIcon}<span>${texts.reserved.sealed}</span></p>
               <dl>
                 <div>
                   <dt>${texts.reserved.until}</dt>
@@ -131,48 +131,59 @@ export const renderPage = (
               <h1 tabindex="-1" data-replaced hidden>${texts.revealed.replaced.heading}</h1>
               ${product}
               <p class="notice" data-replaced hidden>${texts.revealed.replaced.text}</p>
-              ${secret('code', texts)} ${secret('pin', texts)} ${shop(texts)}
-              <div class="how" data-how>
-                <h2>${texts.revealed.how}</h2>
-                <p data-how-store>${texts.revealed.inStore}</p>
-                <p data-how-shop>${withShop(texts.revealed.howShop)}</p>
-                <div data-how-address>
-                  <p>${withShop(texts.revealed.howAddress.open)}</p>
-                  <p>${texts.revealed.howAddress.keep}</p>
-                  <p data-fill="brand" data-template="${texts.revealed.howAddress.failedBrand}">
-                    ${texts.revealed.howAddress.failed}
-                  </p>
-                </div>
-                <p data-ask data-fill="brand" data-template="${texts.revealed.askWhereBrand}">
-                  ${texts.revealed.askWhere}
-                </p>
-                <p class="label" data-of-issuer>${texts.revealed.ofIssuer}</p>
-                <p class="instructions" dir="auto" data-fill="instructions" data-product="text"></p>
-              </div>
-              <div class="tools" data-unless-replaced>
-                <button type="button" class="copy" data-print>
-                  ${printIcon}<span>${texts.revealed.print}</span>
-                </button>
-                <button type="button" class="copy" data-save data-saved="${texts.revealed.saved}">
-                  ${saveIcon}<span>${texts.revealed.save}</span>
-                </button>
-              </div>
-              <dl>
-                <div data-valid>
-                  <dt>${texts.revealed.validUntil}</dt>
-                  <dd data-fill="last-day">${texts.revealed.noLastDay}</dd>
-                </div>
-                ${place(texts)}
-                <div data-opened hidden>
-                  <dt>${texts.revealed.firstOpened}</dt>
-                  <dd>
-                    <bdi data-fill="opened"></bdi>
-                    <p class="after" data-fill="brand" data-template="${texts.revealed.notYouBrand}">
-                      ${texts.revealed.notYou}
+              <details>
+                <summary data-replaced hidden>${texts.revealed.replaced.show}</summary>
+                ${secret('code', texts)} ${secret('pin', texts)} ${shop(texts)}
+                <div class="how" data-how>
+                  <h2>${texts.revealed.how}</h2>
+                  <p data-how-store>${texts.revealed.inStore}</p>
+                  <p data-how-shop>${withShop(texts.revealed.howShop)}</p>
+                  <div data-how-address>
+                    <p>${withShop(texts.revealed.howAddress.open)}</p>
+                    <p>${texts.revealed.howAddress.keep}</p>
+                    <p data-fill="brand" data-template="${texts.revealed.howAddress.failedBrand}">
+                      ${texts.revealed.howAddress.failed}
                     </p>
-                  </dd>
+                  </div>
+                  <p data-balance>${withShop(texts.revealed.balance)}</p>
+                  <p data-ask data-fill="brand" data-template="${texts.revealed.askWhereBrand}">
+                    ${texts.revealed.askWhere}
+                  </p>
+                  <p
+                    class="label"
+                    data-of-issuer
+                    data-fill="language"
+                    data-template="${texts.revealed.ofIssuerIn}"
+                  >
+                    ${texts.revealed.ofIssuer}
+                  </p>
+                  <p class="instructions" dir="auto" data-fill="instructions" data-product="text"></p>
                 </div>
-              </dl>
+                <div class="tools" data-unless-replaced>
+                  <button type="button" class="copy" data-print>
+                    ${printIcon}<span>${texts.revealed.print}</span>
+                  </button>
+                  <button type="button" class="copy" data-save data-saved="${texts.revealed.saved}">
+                    ${saveIcon}<span>${texts.revealed.save}</span>
+                  </button>
+                </div>
+                <dl>
+                  <div data-valid>
+                    <dt>${texts.revealed.validUntil}</dt>
+                    <dd data-fill="last-day">${texts.revealed.noLastDay}</dd>
+                  </div>
+                  ${place(texts)}
+                  <div data-opened hidden>
+                    <dt>${texts.revealed.firstOpened}</dt>
+                    <dd>
+                      <bdi data-fill="opened"></bdi>
+                      <p class="after" data-fill="brand" data-template="${texts.revealed.notYouBrand}">
+                        ${texts.revealed.notYou}
+                      </p>
+                    </dd>
+                  </div>
+                </dl>
+              </details>
               <p class="keep" data-unless-replaced>
                 ${bookmarkIcon}<span
                   ><strong>${texts.revealed.keep}</strong><br />${texts.revealed.keepWhy}
@@ -364,7 +375,7 @@ const secretText = (name: 'code' | 'pin', text: 'label' | 'copy', { revealed: { 
     ? html`<span data-fill="address" data-template="${secrets.address[text]}">${secrets.code[text]}</span>`
     : html`${secrets.pin[text]}`;
 
-/** Renders the barcode or QR code, and a dialog that shows it as large as the screen, with the code below it. */
+/** Renders the barcode or QR code, and a dialog that shows it as large as the screen, with the code and PIN below it. */
 const drawing = ({ revealed }: Texts): Html =>
   html`<div class="drawing" role="img" aria-label="${revealed.drawing}" data-draw hidden></div>
     <button type="button" class="copy" data-enlarge hidden>
@@ -372,7 +383,12 @@ const drawing = ({ revealed }: Texts): Html =>
     </button>
     <dialog aria-label="${revealed.drawing}">
       <div role="img" aria-label="${revealed.drawing}" data-large></div>
-      <p class="large-code" dir="ltr" translate="no" data-large-code></p>
+      <div class="large-code" translate="no">
+        <p dir="ltr" data-large-code></p>
+        <p class="large-pin">
+          <span class="label">${revealed.secrets.pin.label}</span> <span dir="ltr" data-large-pin></span>
+        </p>
+      </div>
       <button type="button" class="copy" data-close>${revealed.close}</button>
     </dialog>`;
 

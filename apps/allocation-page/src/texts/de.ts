@@ -7,7 +7,8 @@ export const de: Texts = {
   languages: 'Sprache',
   thisLanguage: 'Diese Seite gibt es auf Deutsch',
   title: 'Ihre Geschenkkarte',
-  description: 'Jemand hat Ihnen eine Geschenkkarte geschickt. Öffnen Sie diese Seite, um sie zu sehen.',
+  description:
+    'Eine Geschenkkarte für Sie. Perkway stellt sie im Auftrag eines Unternehmens zu, und diese Seite fragt nie nach einer Zahlung oder einem Passwort.',
   giftCard: 'Geschenkkarte',
   loading: {
     heading: 'Ihre Geschenkkarte wird geladen…',
@@ -46,20 +47,22 @@ export const de: Texts = {
     close: 'Schließen',
     how: 'So lösen Sie die Karte ein',
     ofIssuer: 'Hinweise des Ausstellers',
+    ofIssuerIn: 'Hinweise des Ausstellers (auf {language})',
     inStore:
-      'Im Geschäft: Zeigen Sie den Code oben möglichst groß an der Kasse vor. Nennen Sie die PIN, falls danach gefragt wird.',
+      'Im Geschäft: Zeigen Sie den Code oben an der Kasse vor. Nennen Sie die PIN, falls danach gefragt wird.',
     howShop:
       'Online: Gehen Sie zu {shop} und geben Sie dort den Kartencode ein und, falls danach gefragt wird, auch die PIN.',
     howAddress: {
-      open: 'Gehen Sie mit der Schaltfläche oben oder mit dem Link zur Karte zu {shop}: Dort finden Sie die Karte auf einer Seite ihres Ausstellers. Folgen Sie dort den Anweisungen, um die Karte einzulösen.',
+      open: 'Ihre Karte finden Sie bei {shop}, auf einer Seite ihres Ausstellers: Öffnen Sie den Link zur Karte oben und folgen Sie dort den Anweisungen, um die Karte einzulösen.',
       keep: 'Heben Sie den Link zur Karte auf, bis das Guthaben aufgebraucht ist. Jeder, der ihn hat, kann die Karte einlösen: Geben Sie ihn bitte nicht weiter.',
       failed:
         'Wenn sich die Karte nicht öffnet, versuchen Sie es später noch einmal oder kopieren Sie den Link zur Karte in einen anderen Browser. Wenn das nicht hilft, bitten Sie den Absender um Hilfe und nennen Sie die Referenz unten.',
       failedBrand:
         'Wenn sich die Karte nicht öffnet, versuchen Sie es später noch einmal oder kopieren Sie den Link zur Karte in einen anderen Browser. Wenn das nicht hilft, bitten Sie {brand} um Hilfe und nennen Sie die Referenz unten.',
     },
+    balance: 'Wie viel Guthaben noch auf der Karte ist, erfahren Sie bei {shop}: Perkway weiß es nicht.',
     askWhere:
-      'In der Nachricht mit dem Link steht, wer ihn geschickt hat. Fragen Sie dort nach, wo Sie die Karte einlösen können.',
+      'Fragen Sie das Unternehmen, das Ihnen den Link geschickt hat, wo Sie die Karte einlösen können.',
     askWhereBrand: 'Fragen Sie bei {brand} nach, wo Sie die Karte einlösen können.',
     shop: 'Weiter zu {shop}',
     terms: 'Kartenbedingungen',
@@ -76,7 +79,8 @@ export const de: Texts = {
       'Wenn das nicht Sie waren, kennt noch jemand den Code und hat ihn vielleicht eingelöst. Bitten Sie {brand} um Hilfe.',
     replaced: {
       heading: 'Diese Karte wurde ersetzt',
-      text: 'Bitte verwenden Sie die neue Karte: Den Link dazu finden Sie in einer neueren Nachricht. Der Code unten funktioniert möglicherweise nicht mehr.',
+      text: 'Bitte verwenden Sie die neue Karte: Den Link dazu finden Sie in einer neueren Nachricht. Der Code der alten Karte funktioniert möglicherweise nicht mehr.',
+      show: 'Alte Karte anzeigen',
     },
     keep: 'Heben Sie den Link zu dieser Seite auf',
     keepWhy:
@@ -93,7 +97,7 @@ export const de: Texts = {
   },
   cancelled: {
     heading: 'Dieser Link wurde zurückgezogen',
-    text: 'Er funktioniert nicht mehr: Der Absender hat ihn zurückgezogen. Bitte fragen Sie die Person, die ihn Ihnen geschickt hat.',
+    text: 'Er funktioniert nicht mehr: Der Absender hat ihn zurückgezogen. Bitte fragen Sie das Unternehmen, das ihn Ihnen geschickt hat.',
     textBrand:
       'Er funktioniert nicht mehr: Der Absender hat ihn zurückgezogen. Bitte fragen Sie bei {brand} nach.',
   },
@@ -143,9 +147,9 @@ export const de: Texts = {
       'Das sieht nicht nach einem Geschenklink aus. Bitte kopieren Sie ihn noch einmal aus Ihrer Nachricht.',
   },
   delivered: {
-    text: 'Perkway stellt Geschenkkarten im Auftrag von Unternehmen zu. In der Nachricht mit dem Link steht, welches Unternehmen ihn geschickt hat. Wenn Sie nicht sicher sind, ob diese Seite echt ist, wenden Sie sich über die offizielle Website an dieses Unternehmen.',
+    text: 'Perkway stellt Geschenkkarten im Auftrag von Unternehmen zu und betreibt diese Seite. Die Seite kann das Unternehmen, das Ihnen den Link geschickt hat, nicht nennen: Sehen Sie nach, von wem die Nachricht mit dem Link kam. Wenn Sie nicht sicher sind, ob sie echt ist, wenden Sie sich über die offizielle Website an dieses Unternehmen.',
     textBrand:
-      'Perkway stellt Geschenkkarten im Auftrag von {brand} zu. Wenn Sie nicht sicher sind, ob diese Seite echt ist, wenden Sie sich über die offizielle Website an {brand}.',
+      'Perkway stellt Geschenkkarten im Auftrag von {brand} zu und betreibt diese Seite. Wenn Sie nicht sicher sind, ob sie echt ist, wenden Sie sich über die offizielle Website an {brand}.',
   },
-  footer: 'Auf dieser Seite müssen Sie sich nie anmelden und nie etwas bezahlen.',
+  footer: 'Diese Seite fragt nie nach einer Zahlung, einem Passwort oder persönlichen Daten.',
 };

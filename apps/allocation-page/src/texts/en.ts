@@ -7,7 +7,8 @@ export const en: Texts = {
   languages: 'Language',
   thisLanguage: 'This page is available in English',
   title: 'Your gift card',
-  description: 'Somebody has sent you a gift card. Open this page to see it.',
+  description:
+    'A gift card for you. Perkway delivers it for a company, and this page never asks for a payment or a password.',
   giftCard: 'Gift card',
   loading: {
     heading: 'Looking for your gift card…',
@@ -45,18 +46,19 @@ export const en: Texts = {
     close: 'Close',
     how: 'How to use it',
     ofIssuer: 'From the issuer',
-    inStore:
-      'In a store: show the code above at the checkout, as large as possible. Give the PIN if you are asked for one.',
+    ofIssuerIn: 'From the issuer (in {language})',
+    inStore: 'In a store: show the code above at the checkout. Give the PIN if you are asked for one.',
     howShop: 'Online: go to {shop} and enter the card code, and the PIN if you are asked for one.',
     howAddress: {
-      open: 'Go to {shop} with the button above or with the card link: your card is there, on a page of its issuer. Follow the steps on that page to use it.',
+      open: 'Your card is at {shop}, on a page of its issuer: open the card link above and follow the steps on that page to use it.',
       keep: 'Keep the card link until the whole value is spent. Anyone who has it can use the card, so please do not share it.',
       failed:
         'If the card does not open, try again later or copy the card link to another browser. If it still does not open, ask the sender for help and give the reference below.',
       failedBrand:
         'If the card does not open, try again later or copy the card link to another browser. If it still does not open, ask {brand} for help and give the reference below.',
     },
-    askWhere: 'The message with your link says who sent it. Ask them where you can use this card.',
+    balance: 'To find out how much is left on the card, ask {shop}: Perkway does not know it.',
+    askWhere: 'Ask the company that sent you the link where you can use this card.',
     askWhereBrand: 'Ask {brand} where you can use this card.',
     shop: 'Go to {shop}',
     terms: 'Terms of the card',
@@ -73,7 +75,8 @@ export const en: Texts = {
       'If that was not you, somebody else has seen the code and may have used it. Please ask {brand} for help.',
     replaced: {
       heading: 'This card has been replaced',
-      text: 'Please use the new card instead. Its link is in a more recent message. The code below may no longer work.',
+      text: 'Please use the new card instead. Its link is in a more recent message. The code of the old card may no longer work.',
+      show: 'Show the old card',
     },
     keep: 'Keep the link to this page',
     keepWhy:
@@ -89,18 +92,18 @@ export const en: Texts = {
   },
   cancelled: {
     heading: 'This link has been cancelled',
-    text: 'It no longer works: the sender has cancelled it. Please ask the person who sent it to you.',
+    text: 'It no longer works: the sender has cancelled it. Please ask the company that sent it to you.',
     textBrand: 'It no longer works: the sender has cancelled it. Please ask {brand}.',
   },
   withdrawn: {
     heading: 'This gift card has been withdrawn',
-    text: 'The issuer has recalled this card, so the link no longer works. Please ask the person who sent it to you for a new link.',
+    text: 'The issuer has recalled this card, so the link no longer works. Please ask the company that sent it to you for a new link.',
     textBrand:
       'The issuer has recalled this card, so the link no longer works. Please ask {brand} for a new link.',
   },
   replaced: {
     heading: 'This link has been replaced',
-    text: 'It no longer works: a new link was made in its place. Open the new one from your messages, or ask the person who sent it to you.',
+    text: 'It no longer works: a new link was made in its place. Open the new one from your messages, or ask the company that sent it to you.',
     textBrand:
       'It no longer works: a new link was made in its place. Open the new one from your messages, or ask {brand}.',
   },
@@ -110,7 +113,7 @@ export const en: Texts = {
   },
   help: 'Get help',
   helpBrand: 'Get help from {brand}',
-  askSender: 'If you still cannot open it, ask the person who sent you the link.',
+  askSender: 'If you still cannot open it, ask the sender of the message with the link.',
   unknown: {
     heading: 'This link does not work',
     text: 'Part of it was probably lost on the way. Open it from the message again, or copy the whole link and paste it here.',
@@ -136,9 +139,9 @@ export const en: Texts = {
     wrong: 'This does not look like a gift link. Please copy it from your message again.',
   },
   delivered: {
-    text: 'Perkway delivers gift cards for companies. The message with your link says which company sent it. If you are not sure that this page is genuine, contact that company through its official website.',
+    text: 'Perkway delivers gift cards for companies and runs this page. The page cannot name the company that sent you the link: see who sent the message with the link. If you are not sure that it is genuine, ask that company through its official website.',
     textBrand:
-      'Perkway delivers gift cards for {brand}. If you are not sure that this page is genuine, contact {brand} through its official website.',
+      'Perkway delivers gift cards for {brand} and runs this page. If you are not sure that it is genuine, contact {brand} through its official website.',
   },
-  footer: 'This page never asks you to sign in or to pay.',
+  footer: 'This page never asks for a payment, a password or personal data.',
 };

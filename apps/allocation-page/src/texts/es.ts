@@ -7,7 +7,8 @@ export const es: Texts = {
   languages: 'Idioma',
   thisLanguage: 'Esta página está disponible en español',
   title: 'Su tarjeta regalo',
-  description: 'Alguien le ha enviado una tarjeta regalo. Abra esta página para verla.',
+  description:
+    'Una tarjeta regalo para usted. Perkway la entrega en nombre de una empresa, y esta página nunca le pide un pago ni una contraseña.',
   giftCard: 'Tarjeta regalo',
   loading: {
     heading: 'Buscando su tarjeta regalo…',
@@ -45,19 +46,19 @@ export const es: Texts = {
     close: 'Cerrar',
     how: 'Cómo usarla',
     ofIssuer: 'Indicaciones del emisor',
-    inStore:
-      'En la tienda: muestre el código de arriba en la caja, lo más grande posible. Dé el PIN si se lo piden.',
+    ofIssuerIn: 'Indicaciones del emisor (en {language})',
+    inStore: 'En la tienda: muestre el código de arriba en la caja. Dé el PIN si se lo piden.',
     howShop: 'En línea: vaya a {shop} e introduzca allí el código de la tarjeta, y el PIN si se lo piden.',
     howAddress: {
-      open: 'Vaya a {shop} con el botón de arriba o con el enlace a la tarjeta: allí la encontrará, en una página de su emisor. Siga las indicaciones de esa página para usarla.',
+      open: 'Su tarjeta está en {shop}, en una página de su emisor: abra el enlace a la tarjeta que aparece arriba y siga las indicaciones de esa página para usarla.',
       keep: 'Conserve el enlace a la tarjeta hasta haber gastado todo su valor. Cualquiera que lo tenga puede usar la tarjeta, así que no lo comparta, por favor.',
       failed:
         'Si la tarjeta no se abre, inténtelo más tarde o copie el enlace a la tarjeta en otro navegador. Si no lo consigue, pida ayuda a quien se la envió e indique la referencia de abajo.',
       failedBrand:
         'Si la tarjeta no se abre, inténtelo más tarde o copie el enlace a la tarjeta en otro navegador. Si no lo consigue, pida ayuda a {brand} e indique la referencia de abajo.',
     },
-    askWhere:
-      'El mensaje con el enlace indica quién se lo envió. Pregunte a esa persona dónde puede usar esta tarjeta.',
+    balance: 'Para saber cuánto saldo queda en la tarjeta, consulte en {shop}: Perkway no lo sabe.',
+    askWhere: 'Pregunte a la empresa que le envió el enlace dónde puede usar esta tarjeta.',
     askWhereBrand: 'Pregunte a {brand} dónde puede usar esta tarjeta.',
     shop: 'Ir a {shop}',
     terms: 'Condiciones de la tarjeta',
@@ -74,7 +75,8 @@ export const es: Texts = {
       'Si no fue usted, otra persona conoce el código y quizá lo haya usado. Pida ayuda a {brand}.',
     replaced: {
       heading: 'Esta tarjeta ha sido sustituida',
-      text: 'Use la tarjeta nueva: encontrará el enlace en un mensaje más reciente. Es posible que el código de abajo ya no funcione.',
+      text: 'Use la tarjeta nueva: encontrará el enlace en un mensaje más reciente. Es posible que el código de la tarjeta anterior ya no funcione.',
+      show: 'Mostrar la tarjeta anterior',
     },
     keep: 'Conserve el enlace de esta página',
     keepWhy:
@@ -90,7 +92,7 @@ export const es: Texts = {
   },
   cancelled: {
     heading: 'Este enlace se ha cancelado',
-    text: 'Ya no funciona: quien lo envió lo ha cancelado. Pregunte a la persona que se lo envió.',
+    text: 'Ya no funciona: quien lo envió lo ha cancelado. Pregunte a la empresa que se lo envió.',
     textBrand: 'Ya no funciona: quien lo envió lo ha cancelado. Pregunte a {brand}.',
   },
   withdrawn: {
@@ -136,9 +138,9 @@ export const es: Texts = {
     wrong: 'Esto no parece un enlace de regalo. Cópielo otra vez de su mensaje, por favor.',
   },
   delivered: {
-    text: 'Perkway envía tarjetas regalo en nombre de empresas. El mensaje con el enlace indica qué empresa se lo envió. Si duda de que esta página sea auténtica, contacte con esa empresa a través de su sitio web oficial.',
+    text: 'Perkway entrega tarjetas regalo en nombre de empresas y gestiona esta página. La página no puede nombrar a la empresa que le envió el enlace: mire quién le envió el mensaje con el enlace. Si duda de que ese mensaje sea auténtico, contacte con esa empresa a través de su sitio web oficial.',
     textBrand:
-      'Perkway envía tarjetas regalo en nombre de {brand}. Si duda de que esta página sea auténtica, contacte con {brand} a través de su sitio web oficial.',
+      'Perkway entrega tarjetas regalo en nombre de {brand} y gestiona esta página. Si duda de que sea auténtica, contacte con {brand} a través de su sitio web oficial.',
   },
-  footer: 'Esta página nunca le pide que inicie sesión ni que pague.',
+  footer: 'Esta página nunca le pide un pago, una contraseña ni datos personales.',
 };

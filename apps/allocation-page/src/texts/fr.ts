@@ -7,7 +7,8 @@ export const fr: Texts = {
   languages: 'Langue',
   thisLanguage: 'Cette page existe en français',
   title: 'Votre carte cadeau',
-  description: 'Quelqu’un vous a envoyé une carte cadeau. Ouvrez cette page pour la voir.',
+  description:
+    'Une carte cadeau pour vous. Perkway la met à disposition pour le compte d’une entreprise, et cette page ne demande jamais de paiement ni de mot de passe.',
   giftCard: 'Carte cadeau',
   loading: {
     heading: 'Nous cherchons votre carte cadeau…',
@@ -46,20 +47,22 @@ export const fr: Texts = {
     close: 'Fermer',
     how: 'Comment l’utiliser',
     ofIssuer: 'Indications de l’émetteur',
+    ofIssuerIn: 'Indications de l’émetteur (en {language})',
     inStore:
-      'En magasin\u00a0: présentez le code ci-dessus à la caisse, aussi grand que possible. Donnez le code PIN s’il vous est demandé.',
+      'En magasin\u00a0: présentez le code ci-dessus à la caisse. Donnez le code PIN s’il vous est demandé.',
     howShop:
       'En ligne\u00a0: allez sur {shop} et saisissez-y le code de la carte, ainsi que le code PIN s’il est demandé.',
     howAddress: {
-      open: 'Allez sur {shop} avec le bouton ci-dessus ou avec le lien vers la carte\u00a0: elle s’y trouve, sur une page de son émetteur. Suivez les indications de cette page pour l’utiliser.',
+      open: 'Votre carte se trouve sur une page de son émetteur, à l’adresse {shop}\u00a0: ouvrez le lien vers la carte ci-dessus et suivez les indications de cette page pour l’utiliser.',
       keep: 'Conservez le lien vers la carte jusqu’à ce que toute sa valeur soit dépensée. Toute personne qui a ce lien peut utiliser la carte\u00a0: merci de ne pas le transmettre.',
       failed:
         'Si la carte ne s’ouvre pas, réessayez plus tard ou copiez le lien vers la carte dans un autre navigateur. Si cela ne suffit pas, demandez de l’aide à l’expéditeur et indiquez-lui la référence ci-dessous.',
       failedBrand:
         'Si la carte ne s’ouvre pas, réessayez plus tard ou copiez le lien vers la carte dans un autre navigateur. Si cela ne suffit pas, demandez de l’aide à {brand} et indiquez la référence ci-dessous.',
     },
-    askWhere:
-      'Le message contenant le lien indique qui vous l’a envoyé. Demandez à cette personne où vous pouvez utiliser la carte.',
+    balance:
+      'Pour connaître le solde de la carte, renseignez-vous auprès de {shop}\u00a0: Perkway ne le connaît pas.',
+    askWhere: 'Demandez à l’entreprise qui vous a envoyé le lien où vous pouvez utiliser la carte.',
     askWhereBrand: 'Demandez à {brand} où vous pouvez utiliser cette carte.',
     shop: 'Aller sur {shop}',
     terms: 'Conditions de la carte',
@@ -76,7 +79,8 @@ export const fr: Texts = {
       'Si ce n’était pas vous, quelqu’un d’autre connaît le code et l’a peut-être utilisé. Demandez de l’aide à {brand}.',
     replaced: {
       heading: 'Cette carte a été remplacée',
-      text: 'Utilisez la nouvelle carte\u00a0: vous trouverez le lien dans un message plus récent. Le code ci-dessous ne fonctionne peut-être plus.',
+      text: 'Utilisez la nouvelle carte\u00a0: vous trouverez le lien dans un message plus récent. Le code de l’ancienne carte ne fonctionne peut-être plus.',
+      show: 'Afficher l’ancienne carte',
     },
     keep: 'Conservez le lien de cette page',
     keepWhy:
@@ -93,18 +97,18 @@ export const fr: Texts = {
   },
   cancelled: {
     heading: 'Ce lien a été annulé',
-    text: 'Il ne fonctionne plus\u00a0: l’expéditeur l’a annulé. Contactez la personne qui vous l’a envoyé.',
+    text: 'Il ne fonctionne plus\u00a0: l’expéditeur l’a annulé. Contactez l’entreprise qui vous l’a envoyé.',
     textBrand: 'Il ne fonctionne plus\u00a0: l’expéditeur l’a annulé. Contactez {brand}.',
   },
   withdrawn: {
     heading: 'Cette carte cadeau a été retirée',
-    text: 'Son émetteur l’a rappelée\u00a0: le lien ne fonctionne plus. Demandez un nouveau lien à la personne qui vous l’a envoyé.',
+    text: 'Son émetteur l’a rappelée\u00a0: le lien ne fonctionne plus. Demandez un nouveau lien à l’entreprise qui vous l’a envoyé.',
     textBrand:
       'Son émetteur l’a rappelée\u00a0: le lien ne fonctionne plus. Veuillez demander un nouveau lien à {brand}.',
   },
   replaced: {
     heading: 'Ce lien a été remplacé',
-    text: 'Il ne fonctionne plus\u00a0: un nouveau lien a été créé à sa place. Ouvrez le nouveau depuis vos messages, ou contactez la personne qui vous l’a envoyé.',
+    text: 'Il ne fonctionne plus\u00a0: un nouveau lien a été créé à sa place. Ouvrez le nouveau depuis vos messages, ou contactez l’entreprise qui vous l’a envoyé.',
     textBrand:
       'Il ne fonctionne plus\u00a0: un nouveau lien a été créé à sa place. Ouvrez le nouveau depuis vos messages, ou contactez {brand}.',
   },
@@ -140,9 +144,9 @@ export const fr: Texts = {
     wrong: 'Cela ne ressemble pas à un lien cadeau. Copiez-le encore une fois depuis votre message.',
   },
   delivered: {
-    text: 'Perkway envoie des cartes cadeaux pour le compte d’entreprises. Le message contenant le lien indique quelle entreprise vous l’a envoyé. En cas de doute sur l’authenticité de cette page, contactez cette entreprise en passant par son site officiel.',
+    text: 'Perkway met à disposition des cartes cadeaux pour le compte d’entreprises et gère cette page. La page ne peut pas nommer l’entreprise qui vous a envoyé le lien\u00a0: regardez qui a envoyé le message contenant le lien. En cas de doute sur l’authenticité de ce message, contactez cette entreprise en passant par son site officiel.',
     textBrand:
-      'Perkway envoie des cartes cadeaux pour le compte de {brand}. En cas de doute sur l’authenticité de cette page, contactez {brand} en passant par son site officiel.',
+      'Perkway met à disposition des cartes cadeaux pour le compte de {brand} et gère cette page. En cas de doute sur son authenticité, contactez {brand} en passant par son site officiel.',
   },
-  footer: 'Cette page ne vous demande jamais de vous connecter ni de payer.',
+  footer: 'Cette page ne demande jamais de paiement, de mot de passe ni de données personnelles.',
 };

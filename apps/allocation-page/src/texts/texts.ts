@@ -5,7 +5,7 @@ interface CopyTexts {
 }
 
 /**
- * All texts of the page in one language. The browser replaces `{amount}`, `{brand}`, `{date}` and `{shop}` (a host)
+ * All texts of the page in one language. The browser replaces `{amount}`, `{brand}`, `{date}`, `{language}` and `{shop}` (a host)
  * with the values of the link.
  */
 export interface Texts {
@@ -48,12 +48,16 @@ export interface Texts {
     how: string;
     /** Heads the instructions of the product. */
     ofIssuer: string;
+    /** The same for instructions in another language than that of the page. */
+    ofIssuerIn: string;
     /** Shown if the product's codes are for a checkout scanner, and the code is not a web address. */
     inStore: string;
     /** Shown if the product has a shop to go to, and the code is not a web address. */
     howShop: string;
     /** Shown if the code is a web address: where the card is, to keep the address, and what to do if it fails. */
     howAddress: { open: string; keep: string; failed: string; failedBrand: string };
+    /** Shown if there is a shop to go to: Perkway does not know what is left on the card. */
+    balance: string;
     /** Shown if the product has no shop to go to, and no instructions in the language of the page. */
     askWhere: string;
     askWhereBrand: string;
@@ -70,8 +74,11 @@ export interface Texts {
     firstOpened: string;
     notYou: string;
     notYouBrand: string;
-    /** Shown if another link was made in place of this one: `heading` instead of the one above, and what to do. */
-    replaced: { heading: string; text: string };
+    /**
+     * Shown if another link was made in place of this one: `heading` instead of the one above, what to do,
+     * and the label that unfolds the old card.
+     */
+    replaced: { heading: string; text: string; show: string };
     keep: string;
     keepWhy: string;
     /** Not for a card whose code is a web address. */

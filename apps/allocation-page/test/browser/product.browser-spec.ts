@@ -162,35 +162,38 @@ describe('the product of the card', () => {
     expect(await page.getAttribute('.label', 'lang')).toBeNull();
     // Readers of another language than that of the instructions get the page's words, too.
     expect(await page.innerText('[data-how]')).toMatch(
-      /Online: Gehen Sie zu fernway-books\.example und geben Sie dort den Kartencode ein.*\s+Hinweise des Ausstellers\s+أظهر الرمز عند الدفع\./,
+      /Online: Gehen Sie zu fernway-books\.example und geben Sie dort den Kartencode ein.*\s+Wie viel Guthaben .*\s+Hinweise des Ausstellers \(auf Englisch\)\s+أظهر الرمز عند الدفع\./,
     );
   });
 
   it('says what to do in the shop, or whom to ask, if it has no instructions', async () => {
-    const ask = 'The message with your link says who sent it. Ask them where you can use this card.';
+    const ask = 'Ask the company that sent you the link where you can use this card.';
     const how = (page: Page) => page.locator('[data-how]').filter({ visible: true }).allInnerTexts();
     expect(await how(await revealed(null))).toEqual([expect.stringMatching(`^How to use it\\s+${ask}$`)]);
-    const show =
-      'In a store: show the code above at the checkout, as large as possible. Give the PIN if you are asked for one.';
+    const show = 'In a store: show the code above at the checkout. Give the PIN if you are asked for one.';
+    const balance = 'To find out how much is left on the card, ask';
     const enter = `Online: go to ${new URL(PRODUCT.redeem_url).hostname} and enter the card code, and the PIN if you are asked for one.`;
     expect(await how(await revealed({ instructions: null as never }))).toEqual([
-      expect.stringMatching(`^How to use it\\s+${show}\\s+${enter}$`),
+      expect.stringMatching(`^How to use it\\s+${show}\\s+${enter}\\s+${balance} fernway-books.example: .+$`),
     ]);
     // The code leads to the card itself.
     const address = { code: 'https://cards.example.com/redeem/0123456789' };
     const page = await revealed({ instructions: null as never }, address as never);
     const open =
-      'Go to cards.example.com with the button above or with the card link: your card is there, on a page of its issuer. Follow the steps on that page to use it.';
+      'Your card is at cards.example.com, on a page of its issuer: open the card link above and follow the steps on that page to use it.';
     const keep = 'Keep the card link until the whole value is spent.';
     const failed = 'If it still does not open, ask the sender for help and give the reference below.';
     expect(await how(page)).toEqual([
-      expect.stringMatching(`^How to use it\\s+${open}\\s+${keep} .+\\s+If the card .+ ${failed}$`),
+      expect.stringMatching(
+        `^How to use it\\s+${open}\\s+${keep} .+\\s+If the card .+ ${failed}\\s+${balance} cards.example.com: .+$`,
+      ),
     ]);
     expect(await page.innerText('#code-label')).toBe('Card link');
     expect(await page.innerText('[data-copy="code"]')).toBe('Copy link');
     expect(await page.innerText('.keep')).not.toContain('code');
     const other = await revealed({});
     expect((await how(other))[0]).not.toContain(ask);
+    expect((await how(other))[0]).toMatch(/^From the issuer$/m);
     expect(await other.innerText('#code-label')).toBe('Card code');
     expect(await other.innerText('[data-copy="code"]')).toBe('Copy code');
     expect(await other.innerText('.keep')).toContain('Treat the code like cash');
@@ -234,7 +237,7 @@ describe('the product of the card', () => {
     await page.getByRole('button', { name: 'Enlarge the code' }).click();
     const large = (await page.locator('[data-large] svg').boundingBox())!;
     const typed = page.locator('.large-code');
-    expect(await typed.innerText()).toBe(CARD.code);
+    expect(await typed.innerText()).toMatch(new RegExp(`^${CARD.code}\\s+PIN ${CARD.pin}$`));
     expect(large.y + large.height).toBeLessThanOrEqual((await typed.boundingBox())!.y);
     // A barcode is turned on a screen that is high: its length is the height then.
     const isTurned = format === 'code128' && height > width;
@@ -249,6 +252,13 @@ describe('the product of the card', () => {
     await screenshot(page, `enlarged-${format}-${width}`);
     await close.click();
     expect(await page.locator('dialog').isVisible()).toBe(false);
+    await page.close();
+  });
+
+  it('shows no PIN below the large code of a card without one', async () => {
+    const page = await revealed({}, { code: CARD.code } as never);
+    await page.getByRole('button', { name: 'Enlarge the code' }).click();
+    expect(await page.innerText('.large-code')).toBe(CARD.code);
     await page.close();
   });
 

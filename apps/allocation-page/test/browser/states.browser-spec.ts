@@ -35,8 +35,8 @@ const COPY_BUTTON = /^Copy code$/;
 const LINK_ID = '0198a6c2-7b1e-7c55-9d3f-2f6f1f0f8a11';
 /** Says what Perkway is, where the page cannot name the sender. */
 const ABOUT =
-  /^Perkway delivers gift cards for companies\. The message with your link says which company sent it\. If you are not sure that this page is genuine, contact that company through its official website\./m;
-const ASK_SENDER = /If you still cannot open it, ask the person who sent you the link\.$/m;
+  /^Perkway delivers gift cards for companies and runs this page\. The page cannot name the company that sent you the link: see who sent the message with the link\. If you are not sure that it is genuine, ask that company through its official website\. This page never asks for a payment, a password or personal data\.$/m;
+const ASK_SENDER = /If you still cannot open it, ask the sender of the message with the link\.$/m;
 interface Box {
   scrollHeight: number;
   clientHeight: number;
@@ -157,7 +157,7 @@ const STATES: Record<
     },
     reads: [
       /https:\/\/cards\.example\.com\/redeem\/0123456789/,
-      /^How to use it\s+Go to cards\.example\.com with the button above/m,
+      /^How to use it\s+Your card is at cards\.example\.com, on a page of its issuer: open the card link above/m,
     ],
     readsNot: /checkout|enter the card code/,
   },
@@ -169,9 +169,10 @@ const STATES: Record<
       await untilStill(page);
     },
     reads: [
-      /^Gehen Sie mit der Schaltfläche oben .+ zu cards\.example\.com: Dort finden Sie die Karte/m,
+      /^Ihre Karte finden Sie bei cards\.example\.com, auf einer Seite ihres Ausstellers: Öffnen Sie den Link/m,
+      /^Wie viel Guthaben noch auf der Karte ist, erfahren Sie bei cards\.example\.com: Perkway weiß es nicht\.$/m,
       /bitten Sie Harbour Bank um Hilfe und nennen Sie die Referenz unten\.$/m,
-      /^Hinweise des Ausstellers\s+In the shop: show the code\.$/m,
+      /^Hinweise des Ausstellers \(auf Englisch\)\s+In the shop: show the code\.$/m,
     ],
     readsNot: /an der Kasse|geben Sie dort den Kartencode ein/,
   },
@@ -183,7 +184,7 @@ const STATES: Record<
       /^A gift from Harbour Bank$/m,
       /worth €25\s+Fernway Books and Maps$/m,
       /^Get help from Harbour Bank \(harbour-bank\.example\)/m,
-      /^Perkway delivers gift cards for Harbour Bank\. If you are not sure that this page is genuine, contact Harbour Bank through its official website\. This page never/m,
+      /^Perkway delivers gift cards for Harbour Bank and runs this page\. If you are not sure that it is genuine, contact Harbour Bank through its official website\. This page never/m,
     ],
     readsNot: /Gift card|Reference/,
   },
@@ -209,7 +210,7 @@ const STATES: Record<
       /^Sie haben eine Geschenkkarte über CHF 25$/m,
       /^Einlösbar in diesem Land\s+Schweiz$/m,
       /Das Guthaben bleibt unberührt/,
-      /^Perkway stellt Geschenkkarten im Auftrag von Harbour Bank zu\. .*Auf dieser Seite müssen Sie sich nie anmelden/m,
+      /^Perkway stellt Geschenkkarten im Auftrag von Harbour Bank zu und betreibt diese Seite\. .*Diese Seite fragt nie nach einer Zahlung/m,
     ],
   },
   'revealed-product-qr': {
@@ -258,7 +259,7 @@ const STATES: Record<
       new RegExp(`^Reference for support\\s+${LINK_ID.slice(0, 8)}$`, 'm'),
       /^Gift card\s+€25 Fernway Books and Maps$/m,
       /Get help from Harbour Bank/,
-      /^Perkway delivers gift cards for Harbour Bank\. If you are not sure that this page is genuine, contact Harbour Bank through its official website\. This page never/m,
+      /^Perkway delivers gift cards for Harbour Bank and runs this page\. If you are not sure that it is genuine, contact Harbour Bank through its official website\. This page never/m,
     ],
   },
   cancelled: {
@@ -271,7 +272,7 @@ const STATES: Record<
       /^Ce lien a été annulé$/m,
       /Contactez Ostervale\.$/m,
       /Obtenir de l’aide auprès d’Ostervale/,
-      /pour le compte d’Ostervale\./,
+      /pour le compte d’Ostervale et gère cette page\./,
     ],
   },
   withdrawn: {
@@ -294,6 +295,14 @@ const STATES: Record<
       const card = { ...CARD, valid_until: '2027-12-31' };
       await stage.show(page, stage.gifts.addLink({ ...link, card }, BRAND, PRODUCT), 'revealed', '?lang=fr');
       await untilStill(page);
+    },
+    reads: [/^Cette carte a été remplacée$/m, /^Utilisez la nouvelle carte/m, /^Afficher l’ancienne carte$/m],
+    readsNot: new RegExp(`${CARD.code}|Voici votre carte|Date d’expiration|Ouverte pour la première fois`),
+  },
+  'revealed-replaced-unfolded': {
+    shows: async (page) => {
+      await STATES['revealed-replaced']!.shows(page);
+      await page.click('summary');
     },
     reads: [
       new RegExp(CARD.code),
@@ -434,7 +443,7 @@ describe.each([
         expect(await page.locator('h1:visible').count()).toBe(1);
         const main = await page.locator('.main:visible').allInnerTexts();
         expect(main.length).toBeLessThanOrEqual(1);
-        if (state === 'revealed-replaced') expect(main).toEqual([]);
+        if (state.startsWith('revealed-replaced')) expect(main).toEqual([]);
         else if (state.startsWith('revealed'))
           expect(main).toEqual([
             expect.stringMatching(REDEEMED_IN_SHOP.includes(state) ? SHOP_BUTTON : COPY_BUTTON),
@@ -611,11 +620,21 @@ describe('in special conditions', () => {
         CARD.pin,
         'Fernway Books and Maps',
         'In the shop: show the code.',
-        'Go to fernway-books.example',
+        'A gift from Harbour Bank',
+        'Online: go to fernway-books.example',
+        'Card expires on',
+        'Reference for support',
         'Terms of the card',
       ])
         expect(text).toContain(expected);
-      for (const gone of ['Copy', 'Print', 'Save as picture', 'Keep the link to this page', 'Deutsch'])
+      for (const gone of [
+        'Copy',
+        'Print',
+        'Save as picture',
+        'Keep the link to this page',
+        'Deutsch',
+        'button',
+      ])
         expect(text).not.toContain(gone);
       const after = 'getComputedStyle(document.querySelector(\'[data-link="terms"]\'), "::after").content';
       expect(await page.evaluate(after)).toContain('https://fernway-books.example/terms');

@@ -487,14 +487,19 @@ it('shows the perks of a large collection in pages', async () => {
 }, 120_000);
 
 describe('an operator', () => {
-  it('gets ids made, and may type them', async () => {
+  it('gets ids and names for recipients made, and may type them', async () => {
     const page = await stage.signIn(context, ADMIN_KEY, '/accounts/new');
     const id = page.getByLabel('Id', { exact: true });
+    const forRecipients = page.getByLabel('Name for recipients');
     await page.getByLabel('Name', { exact: true }).fill('Café Élan & Co.');
-    expect(await id.inputValue()).toBe('cafe-elan-co');
+    expect([await id.inputValue(), await forRecipients.inputValue()]).toEqual([
+      'cafe-elan-co',
+      'Café Élan & Co.',
+    ]);
     await id.fill('typed');
+    await forRecipients.fill('Café Élan');
     await page.getByLabel('Name', { exact: true }).fill('Another');
-    expect(await id.inputValue()).toBe('typed');
+    expect([await id.inputValue(), await forRecipients.inputValue()]).toEqual(['typed', 'Café Élan']);
     await stage.goto(page, '/catalogue/categories/new');
     await page.getByLabel('Slug').fill('x');
     await waitFor(async () => (await id.inputValue()) === '8', 'the next number');

@@ -1476,7 +1476,15 @@ describe('an operator', () => {
     await holdings.getByRole('link', { name: 'Foreign voucher' }).click();
     await page.getByRole('heading', { level: 1, name: 'Foreign voucher' }).waitFor();
     await page.getByText(pool, { exact: true }).waitFor();
-    await page.goBack();
+    // Recipients would not learn who sent the gift: both screens say so, and lead to the setting.
+    const noBrand = page.getByText('do not learn who sent the gift');
+    await noBrand.getByRole('link', { name: 'Set the name for recipients' }).click();
+    await page.getByRole('heading', { level: 1, name: `Name of ${account}` }).waitFor();
+    await noBrand.getByRole('link', { name: 'Set the name for recipients' }).click();
+    await page.getByLabel('Name for recipients').fill('Foreign Bank');
+    await button(page, 'Save').click();
+    await noBrand.waitFor({ state: 'detached' });
+    await stage.goto(page, `/accounts/${account}`);
     await holdings.getByRole('link', { name: 'New: Pools' }).click();
     await page.getByRole('heading', { level: 1, name: 'New pool' }).waitFor();
     await waitFor(async () => (await page.getByLabel('Account').inputValue()) === account, 'the account');

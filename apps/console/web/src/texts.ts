@@ -1436,7 +1436,10 @@ export const texts = {
     origins: 'Web sites',
     originsHint: 'One per line, such as https://app.example.com. Their pages may call the customer journey.',
     brandName: 'Name for recipients',
-    brandHint: 'Shown on the page of a gift card. If empty, no name is shown.',
+    brandHint: 'Says on the page of a gift card who sent it. If empty, recipients do not learn who did.',
+    noBrand:
+      'This account has no name for recipients, so those who get its reward links do not learn who sent the gift.',
+    setBrand: 'Set the name for recipients',
     logo: 'Logo for recipients',
     color: 'Color',
     colorHint: 'Such as #0f5c4c. Text on it must be readable.',

@@ -1,4 +1,4 @@
-import { useId, useState } from 'react';
+import { useId, useState, type ReactNode } from 'react';
 import { Link } from 'react-router';
 import { ACCOUNTS, pathOf, useAll } from '../api/managed';
 import { texts } from '../texts';
@@ -23,6 +23,19 @@ export const useAccountName = (id: string): string => useAccountNames()(id);
 export const AccountLink = ({ id }: { id: string }) => (
   <Link to={pathOf(ACCOUNTS, id)}>{useAccountName(id)}</Link>
 );
+
+/** Says that recipients do not learn who sent their gift, if the account has no brand. */
+export function NoBrand({ id, children }: { id: string; children: ReactNode }) {
+  const account = useAll(ACCOUNTS).data?.find((one) => one.id === id);
+  if (!account || account.brand) return null;
+  return (
+    <p className="callout">
+      <span>
+        {texts.accounts.noBrand} {children}
+      </span>
+    </p>
+  );
+}
 
 /** Selects the owning account by its id or name, which the browser completes. */
 export function AccountField({ value, error, any, onValue }: Props) {

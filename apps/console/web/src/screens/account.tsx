@@ -5,6 +5,7 @@ import { useOperatorsHome } from '../api/operators-home';
 import { useSession } from '../api/session';
 import type { Account, PutAccount } from '../api/types';
 import { formatMoment, formatNumber } from '../format';
+import { NoBrand } from '../parts/account-field';
 import { Ago } from '../parts/ago';
 import { TrafficChange } from '../parts/change';
 import { TextArea, TextField } from '../parts/fields';
@@ -81,6 +82,9 @@ export default function AccountScreen() {
     >
       {id !== null && (
         <>
+          <NoBrand id={id}>
+            <a href="#settings">{t.setBrand}</a>
+          </NoBrand>
           <Traffic accountId={id} />
           <Holdings accountId={id} />
           <Keys
@@ -89,7 +93,7 @@ export default function AccountScreen() {
             ownKeyId={keyId}
           />
           <People accountId={id} />
-          <h2>{t.settings}</h2>
+          <h2 id="settings">{t.settings}</h2>
         </>
       )}
       <ResourceEditor<Account, Draft, PutAccount>
@@ -140,19 +144,27 @@ export default function AccountScreen() {
         })}
         fields={(draft, change) => (
           <>
-            <TextField label={t.name} required value={draft.name} onValue={(name) => change({ name })} />
-            <TextArea
-              label={t.origins}
-              className="wide"
-              hint={t.originsHint}
-              value={draft.origins}
-              onValue={(origins) => change({ origins })}
+            <TextField
+              label={t.name}
+              required
+              value={draft.name}
+              // The name of a new account is also that for recipients, until another is typed.
+              onValue={(name) =>
+                change({ name, ...(id === null && draft.brandName === draft.name && { brandName: name }) })
+              }
             />
             <TextField
               label={t.brandName}
               hint={t.brandHint}
               value={draft.brandName}
               onValue={(brandName) => change({ brandName })}
+            />
+            <TextArea
+              label={t.origins}
+              className="wide"
+              hint={t.originsHint}
+              value={draft.origins}
+              onValue={(origins) => change({ origins })}
             />
             <TextField
               label={t.color}

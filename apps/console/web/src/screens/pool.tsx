@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useNavigate, useParams } from 'react-router';
-import { POOLS } from '../api/managed';
+import { Link, useNavigate, useParams } from 'react-router';
+import { ACCOUNTS, pathOf, POOLS } from '../api/managed';
 import { responseOf } from '../api/perkway';
 import type { CodeFormat, Product, PutPool, StoredPool } from '../api/types';
 import { formatMoney, formatNumber } from '../format';
-import { AccountField, AccountLink, useAccountName } from '../parts/account-field';
+import { AccountField, AccountLink, NoBrand, useAccountName } from '../parts/account-field';
 import { CopyButton } from '../parts/copy-button';
 import { SelectField, TextArea, TextField } from '../parts/fields';
 import { rateOf, useStock } from '../api/stock';
@@ -79,6 +79,11 @@ function Pool({ id }: { id: string | null }) {
     >
       {isStored && (
         <>
+          {owner && (
+            <NoBrand id={owner}>
+              <Link to={pathOf(ACCOUNTS, owner)}>{texts.accounts.setBrand}</Link>
+            </NoBrand>
+          )}
           <Stock poolId={id} />
           <CardLoads poolId={id} />
           {owner && <Withdrawals poolId={id} owner={owner} of={`${title} (${account})`} />}

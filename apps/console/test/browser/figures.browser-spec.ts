@@ -129,7 +129,10 @@ it('counts who clicked and who converted among all journeys, in the same words o
   const names = ['Clicked / journeys', 'Converted / journeys'];
   for (const table of [sources, page.getByRole('table', { name: 'By perk' })])
     for (const name of names) await table.getByRole('columnheader', { name }).waitFor();
-  // The API divides conversions by the journeys that clicked, so this rate has another name.
+  await sources.getByRole('row').nth(1).getByRole('link').click();
+  const explored = page.getByRole('table', { name: 'Table' });
+  for (const name of names) await explored.getByRole('columnheader', { name }).waitFor();
+  // This rate divides by the journeys that clicked, so it has another name.
   await stage.goto(page, '/explore?cube=campaign_funnel&measures=click_rate,conversion_rate&steps=none');
   for (const name of ['Clicked / journeys', 'Converted / clicked'])
     await page.getByRole('columnheader', { name }).waitFor();
@@ -814,6 +817,9 @@ it('says whether it went better, and which source made the difference', async ()
     'mail 400 600 5% 10% −1.6 points rate −2.5, share +0.9',
     'All 1,000 1,000 14% 10% +4 points',
   ]);
+  expect(await table.getByRole('link', { name: 'app' }).getAttribute('href')).toContain(
+    'measures=journeys%2Cconverters%2Cjourney_conversion_rate',
+  );
   await rate.selectOption('Clicked / journeys');
   const by = page.getByLabel('By', { exact: true });
   await by.selectOption('Perk');

@@ -213,9 +213,9 @@ export const texts = {
     clicked: (clickers: string, journeys: string) => `${clickers} of ${journeys} journeys clicked`,
     converted: (converters: string, journeys: string) => `${converters} of ${journeys} converted`,
     and: 'and',
-    /** @param clicked the share of the other journeys that clicked, null if there is none */
+    /** @param clicked the share of the other journeys that clicked, null if there are none */
     linkOnly: (links: string, clicked: string | null) =>
-      `Up to ${links} of these journeys got only a reward link.${clicked ? ` Without them, up to ${clicked} clicked.` : ''}`,
+      `${links} of the journeys got only a reward link${clicked ? `; of the others, ${clicked} clicked` : ''}.`,
   },
 
   nothingTracked: {
@@ -1241,6 +1241,7 @@ export const texts = {
       'reward_links.count': 'Links',
       count: 'All',
       count_people: 'By people',
+      gift_only_recipients: 'Got only a reward link',
       events_without_journey: 'Events without a journey id',
     },
     dimensionNames: {
@@ -1255,7 +1256,10 @@ export const texts = {
       count: 'everything tracked',
       count_people: 'without bots, prefetches and mail proxies',
       'campaign_funnel.journeys': 'distinct journeys with an id of their own',
+      gift_only_recipients:
+        'journeys with a reward link that was not opened, and without a view, click or conversion',
       click_rate: 'journeys that clicked, of all journeys',
+      journey_conversion_rate: 'journeys that converted, of all journeys',
       conversion_rate:
         'journeys that converted, per journey that clicked; over 100 % if some converted without a click',
       journeys: 'distinct journeys; events without their own journey id count as one per campaign',

@@ -51,6 +51,7 @@ const NAMES: Record<string, string> = {
       .map(([step, name]) => [`campaign_funnel.${step}`, name]),
   ),
   'campaign_funnel.click_rate': texts.rates.clicked,
+  'campaign_funnel.journey_conversion_rate': texts.rates.converted,
   'campaign_funnel.conversion_rate': texts.rates.convertedOfClicked,
 };
 const shortOf = (member: string) => member.slice(member.indexOf('.') + 1);
@@ -90,7 +91,7 @@ export const ofCampaign = (cubeName: string, campaignId?: string): NonNullable<Q
 /** The journeys that took each step in two periods. */
 export async function loadFunnel(ranges: [Range, Range], campaignId?: string) {
   const [current, earlier] = await loadParts({
-    measures: [...Object.keys(texts.funnel.steps), 'events_without_journey'].map(
+    measures: [...Object.keys(texts.funnel.steps), 'gift_only_recipients', 'events_without_journey'].map(
       (measure) => `campaign_funnel.${measure}`,
     ),
     timeDimensions: [{ dimension: 'campaign_funnel.occurred_at', compareDateRange: ranges }],

@@ -1092,6 +1092,11 @@ const TITLES: Record<string, string> = {
   journeys: 'Journeys',
   events_without_journey: 'Events without a journey id',
 };
+const NO_VALUES: Record<string, string> = {
+  utm_source: 'No source',
+  utm_medium: 'No medium',
+  cmeta_plan: 'No plan',
+};
 const titleOf = (cube: string, member: string) =>
   TITLES[`${cube}.${member}`] ??
   TITLES[member] ??
@@ -1113,7 +1118,7 @@ async function checkExplore(page: Page, subject: Subject): Promise<void> {
     const address = `/explore?cube=${cube}&${dates(now)}&measures=${measures.join()}`;
 
     const rows = await load(cube, { measures, dimensions: [dimension], range: now });
-    const nameOf = (row: Row) => String(row[dimension] ?? '(none)');
+    const nameOf = (row: Row) => String(row[dimension] ?? NO_VALUES[dimension] ?? '(none)');
     await shows(
       page,
       `${address}&dimensions=${dimension}&steps=none`,

@@ -768,8 +768,24 @@ it('says whether it went better, and which source made the difference', async ()
   await waitFor(async () => {
     await page.reload();
     await untilShown(page);
-    return page.getByLabel('cmeta_plan').isVisible();
+    return page.getByLabel('Plan (cmeta_plan)').isVisible();
   }, 'the attribute');
+  await stage.goto(page, `/explore?from=${from}&to=${to}`);
+  await page.getByRole('link', { name: 'Which plan clicks most?' }).click();
+  const plans = page.getByRole('table', { name: 'Table' });
+  const cells = async () =>
+    (await plans.getByRole('row').allInnerTexts()).map((row) => row.replaceAll(/\s+/g, ' ').trim());
+  const head = 'Plan (cmeta_plan) Journeys Clicked / journeys Converted / journeys';
+  await plans.getByText('gold').waitFor();
+  expect(await cells()).toEqual([head, 'gold 600 35% 20%', 'silver 400 16.3% 5%']);
+  await plans.getByRole('button', { name: 'Converted / journeys' }).click();
+  await plans.getByRole('button', { name: 'Converted / journeys' }).click();
+  expect(await cells()).toEqual([head, 'silver 400 16.3% 5%', 'gold 600 35% 20%']);
+  await page.getByLabel('Filter by').selectOption('Plan (cmeta_plan)');
+  await page.getByLabel('Value').fill('gold');
+  await waitFor(async () => (await plans.getByRole('row').count()) === 2, 'the condition on the attribute');
+  expect(await violations(page)).toEqual([]);
+  await screenshot(page, 'explore-segments');
   await stage.goto(page, `/?from=${from}&to=${to}`);
   await page
     .locator('[data-outcome="clickers"][data-verdict="better"][aria-busy=false]')

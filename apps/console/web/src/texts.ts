@@ -1196,6 +1196,17 @@ export const texts = {
     pick: 'Pick at least one measure.',
     empty: 'No event matches in these dates. Choose other dates, or remove a filter.',
     noValue: NO_VALUE,
+    /** Events without the parameter. */
+    noValues: {
+      utm_source: 'No source',
+      utm_medium: 'No medium',
+      utm_campaign: 'No mailing',
+      utm_content: 'No version',
+      utm_term: 'No term',
+    } as Record<string, string>,
+    noAttribute: (attribute: string) => `No ${attribute}`,
+    attribute: (attribute: string, parameter: string) =>
+      `${attribute[0]!.toUpperCase()}${attribute.slice(1)} (${parameter})`,
     where: (name: string, value: string) => `${name}: ${value}`,
     remove: (condition: string) => `Remove the filter ${condition}`,
     conditions: 'Filters',
@@ -1206,10 +1217,11 @@ export const texts = {
       least: 'Which perks are clicked least?',
       sources: 'Which sources convert?',
       campaigns: 'How do the campaigns compare?',
-      rates: 'How does the click rate develop?',
+      rates: 'How do the rates develop?',
       perks: 'Clicks of each perk by week',
       gifts: 'What became of the reward links?',
     },
+    bestSegment: (attribute: string) => `Which ${attribute} clicks most?`,
     saved: 'Saved questions',
     savedNote:
       'Everybody of your account sees these. A question keeps its dates: those relative to today move on.',
@@ -1235,7 +1247,7 @@ export const texts = {
       incentive_clicks: 'Clicks in campaigns',
       conversions: 'Conversions',
       reward_links: 'Reward links',
-      campaign_funnel: 'Campaign funnel',
+      campaign_funnel: 'Journeys and rates',
     } as Record<string, string>,
     measureNames: {
       'reward_links.count': 'Links',
@@ -1249,6 +1261,10 @@ export const texts = {
       campaign_name: 'Campaign',
       utm_source: UTM_SOURCE,
       utm_campaign: UTM_CAMPAIGN,
+      utm_medium: 'Medium (utm_medium)',
+      utm_content: 'Version (utm_content)',
+      utm_term: 'Term (utm_term)',
+      cmeta: 'All attributes (cmeta)',
       created_by: 'Made by',
     } as Record<string, string>,
     help: {

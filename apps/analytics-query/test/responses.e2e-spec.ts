@@ -20,6 +20,13 @@ const incentiveClick = (campaign: string, journey: string, more: More = {}) =>
   draft({ type: 'incentive_click', campaign, journey, channel: 'outreach', perk: 'coffee', ...more });
 const converted = (campaign: string, journey: string, more: More = {}) =>
   draft({ type: 'conversion', campaign, journey, ...more });
+const JUNE = { at: at('2026-06-10T12:00:00Z') };
+const link = (state: 'generated' | 'revealed' | 'cancelled', journey: string) =>
+  draft({
+    ...{ type: 'reward_link', campaign: 'gifts', journey, state },
+    ...{ pool: 'cards', denomination: 25, currency: 'EUR', createdBy: 'ann' },
+    ...JUNE,
+  });
 
 beforeAll(async () => {
   stack = await analyticsStack({ FISCAL_YEAR_START: '4' });
@@ -45,6 +52,15 @@ beforeAll(async () => {
     view('teaser_view', 'spring', anonymous),
     incentiveClick('spring', anonymous),
     view('reward_view', 'spring', anonymous, { traffic: BOT }),
+    // e only got a link, which a bot's view and the cancellation do not change; f opened the card; g converted, too; h
+    // got none.
+    draft({ type: 'campaign_named', campaign: 'gifts', name: 'Gifts' }),
+    ...['e', 'f', 'g'].map((journey) => link('generated', journey)),
+    link('cancelled', 'e'),
+    view('teaser_view', 'gifts', 'e', { ...JUNE, traffic: BOT }),
+    link('revealed', 'f'),
+    converted('gifts', 'g', { ...JUNE, utm: { utm_source: 'mail' } }),
+    converted('gifts', 'h', JUNE),
     // Another campaign for the same person, and an event outside the date range.
     view('teaser_view', 'autumn', 'a'),
     view('reward_view', 'spring', 'late', { at: at('2026-05-01T00:00:00Z') }),
@@ -86,7 +102,7 @@ describe('campaign_funnel', () => {
   it('returns the funnel of one campaign in one query, counting only people', async () => {
     expect(
       await rows({
-        measures: [...COUNTS, ...funnel('click_rate', 'conversion_rate')],
+        measures: [...COUNTS, ...funnel('click_rate', 'journey_conversion_rate', 'conversion_rate')],
         timeDimensions: MARCH,
         filters: SPRING,
       }),
@@ -101,6 +117,7 @@ describe('campaign_funnel', () => {
         'campaign_funnel.gift_openers': '0',
         'campaign_funnel.events_without_journey': '2',
         'campaign_funnel.click_rate': expect.stringMatching(/^0\.6{15,}7$/),
+        'campaign_funnel.journey_conversion_rate': expect.stringMatching(/^0\.3{16,}$/),
         'campaign_funnel.conversion_rate': expect.stringMatching(/^0\.50*$/),
       },
     ]);
@@ -192,14 +209,38 @@ describe('campaign_funnel', () => {
 
   it('returns null if there is nothing to divide by', async () => {
     const [row] = await rows({
-      measures: funnel('journeys', 'click_rate', 'conversion_rate'),
+      measures: funnel('journeys', 'click_rate', 'journey_conversion_rate', 'conversion_rate'),
       filters: [{ member: 'campaign_funnel.campaign_id', operator: 'equals', values: ['nothing'] }],
     });
     expect(row).toEqual({
       'campaign_funnel.journeys': '0',
       'campaign_funnel.click_rate': null,
+      'campaign_funnel.journey_conversion_rate': null,
       'campaign_funnel.conversion_rate': null,
     });
+  });
+
+  // Each list of dimensions gets another form of statement.
+  it.each([
+    [[], [['4', '3', '1']]],
+    [['campaign_name'], [['Gifts', '4', '3', '1']]],
+    [['campaign_id', 'campaign_name'], [['gifts', 'Gifts', '4', '3', '1']]],
+    // A group does not know the steps of g in the other one.
+    [
+      ['utm_source'],
+      [
+        ['mail', '1', '0', '0'],
+        [null, '4', '3', '2'],
+      ],
+    ],
+  ])('counts the journeys that only got a reward link, by %j', async (dimensions, expected) => {
+    const found = await rows({
+      measures: funnel('journeys', 'gift_recipients', 'gift_only_recipients'),
+      dimensions: funnel(...dimensions),
+      timeDimensions: [{ dimension: 'campaign_funnel.occurred_at', dateRange: ['2026-06-01', '2026-06-30'] }],
+      order: funnel(...dimensions).map((member) => [member, 'asc']),
+    });
+    expect(found.map((row) => Object.values(row))).toEqual(expected);
   });
 
   it('groups by time and attribute, and filters groups by a rate', async () => {

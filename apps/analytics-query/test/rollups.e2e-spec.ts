@@ -177,6 +177,7 @@ describe('rollups', () => {
         'converters',
         'gift_recipients',
         'gift_openers',
+        'gift_only_recipients',
         'events_without_journey',
       ],
       dimensions: ['campaign_id', 'campaign_name'],
@@ -197,6 +198,9 @@ describe('rollups', () => {
     converters: didOf("e.type = 'conversion'"),
     gift_recipients: didOf("e.state = 'generated'"),
     gift_openers: didOf("e.state = 'revealed'"),
+    gift_only_recipients: `(select count(*) from (
+      select unnest(array_agg(e.journey_id) filter (where e.state = 'generated' and not ${DERIVED}))
+      except select unnest(array_agg(e.journey_id) filter (where coalesce(e.state, '') <> 'generated'))) x)`,
     events_without_journey: `count(*) filter (where ${DERIVED})`,
   };
   const MEASURES: Record<string, string> = {

@@ -5,7 +5,6 @@ import {
   clearAmong,
   largestFall,
   isClearChange,
-  mostWithLinkOnly,
   perkContributionsOf,
   type Segment,
 } from '../web/src/contributions';
@@ -189,17 +188,4 @@ it.each([
   [31_000, 31_000, true, 28 / 31],
 ])('%i after %i is a clear change: %s', (now, before, isClear, ratio = 1) => {
   expect(isClearChange(now, before, ratio)).toBe(isClear);
-});
-
-it('the most journeys with nothing but a reward link are those of the example in the docs', () => {
-  const example = {
-    journeys: 540,
-    teaser_viewers: 340,
-    clickers: 120,
-    gift_recipients: 260,
-    gift_openers: 40,
-  };
-  expect(mostWithLinkOnly(example)).toBe(200);
-  expect(mostWithLinkOnly({ ...example, gift_recipients: 150 })).toBe(150);
-  expect(mostWithLinkOnly({ ...example, gift_recipients: 0 })).toBe(0);
 });

@@ -102,6 +102,7 @@ describe('a report', () => {
         teaser_viewers: 2,
         clickers: 0,
         converters: 1,
+        gift_only_recipients: 0,
         click_rate: 0,
         conversion_rate: null,
       },

@@ -39,6 +39,8 @@ export interface Measure {
   filter?: string;
   /** The bit of the cube's `step` that is equivalent to `filter`. */
   bit?: number;
+  /** Counts only values whose rows all have `bit`, so no single row tells whether it counts. */
+  hasOnlyBit?: boolean;
   /** A rate: two measures of its cube. Null if the denominator is 0. */
   rate?: readonly [numerator: string, denominator: string];
   description?: string;
@@ -177,6 +179,13 @@ const ownJourneysThat = (step: Step, description: string): Measure => ({
   filter: STEPS[step],
   bit: bitOf(step),
 });
+const ownJourneysThatOnly = (step: Step, description: string): Measure => ({
+  ...ownJourneysThat(step, description),
+  // Each row is exactly one step, so these are all journeys except those with a row of another step.
+  sql: `count(distinct ${OWN_JOURNEY}) - count(distinct ${OWN_JOURNEY}) filter (where (${STEPS[step]}) is not true)`,
+  ungrouped: 'null::bigint',
+  hasOnlyBit: true,
+});
 
 const CAMPAIGN_DRILL = ['occurred_at', 'campaign_name', 'perk_title', 'journey_id', 'utm_source'] as const;
 
@@ -305,7 +314,9 @@ export const CUBES: readonly Cube[] = [
       converters: ownJourneysThat('conversion', 'Converted'),
       gift_recipients: ownJourneysThat('generated', 'Got a reward link'),
       gift_openers: ownJourneysThat('revealed', 'Revealed a gift card'),
+      gift_only_recipients: ownJourneysThatOnly('generated', 'Got a reward link and took no other step'),
       click_rate: rate('clickers', 'journeys'),
+      journey_conversion_rate: rate('converters', 'journeys'),
       conversion_rate: rate('converters', 'clickers'),
       events_without_journey: countWhere(
         HAS_DERIVED_JOURNEY,

@@ -165,13 +165,14 @@ describe('compile', () => {
 
   it('reads each row and each journey once for all steps of a funnel', () => {
     const { text } = compileQuery({
-      measures: ['journeys', 'teaser_viewers', 'gift_openers', 'click_rate'].map(
+      measures: ['journeys', 'teaser_viewers', 'gift_openers', 'gift_only_recipients', 'click_rate'].map(
         (name) => `campaign_funnel.${name}`,
       ),
     });
     expect(text.match(/bit_or\(/g)).toHaveLength(1);
     expect(text).toContain('count(g.d) filter (where g.steps & 1 <> 0)');
     expect(text).toContain('count(g.d) filter (where g.steps & 32 <> 0)');
+    expect(text).toContain('count(g.d) filter (where g.steps = 16)');
     expect(text).not.toMatch(/bool_or|distinct/);
   });
 

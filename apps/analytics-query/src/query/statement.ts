@@ -263,11 +263,12 @@ function writeSplit(
   const keyAt = (id: string): string => `g.k${keys.findIndex((key) => key.id === id)}`;
   const sumAt = (name: string): string => {
     const at = measures.findIndex((measure) => measure.name === name);
-    const { aggType, filter, bit } = measures[at]!.definition;
+    const { aggType, filter, bit, hasOnlyBit } = measures[at]!.definition;
     // A null value is not counted.
     if (plan.distinct && aggType === 'countDistinct') {
       if (!filter) return 'count(g.d)';
-      return `count(g.d) filter (where ${bit ? `g.steps & ${bit} <> 0` : `g.m${at}`})`;
+      const ofBit = hasOnlyBit ? `g.steps = ${bit}` : `g.steps & ${bit} <> 0`;
+      return `count(g.d) filter (where ${bit ? ofBit : `g.m${at}`})`;
     }
     return aggType === 'sum' ? `sum(g.m${at})` : `coalesce(sum(g.m${at}), 0)::bigint`;
   };

@@ -23,7 +23,7 @@ export function reportingView(cube: Cube): string {
   const columns = [
     ...Object.entries(dimensions).map(([name, dimension]) => `${dimensionSql(name, dimension)} as ${name}`),
     ...Object.entries(measures)
-      .filter(([, { rate }]) => !rate)
+      .filter(([, { rate, hasOnlyBit }]) => !rate && !hasOnlyBit)
       .map(([name, measure]) => `${measureSql(measure)} as ${name}`),
   ];
   return `create view ${REPORTING.schema}.${cube.name} with (security_barrier) as

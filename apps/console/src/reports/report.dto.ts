@@ -92,6 +92,7 @@ export const FUNNEL = [
   'converters',
   'gift_recipients',
   'gift_openers',
+  'gift_only_recipients',
   'click_rate',
   'conversion_rate',
   'events_without_journey',
@@ -146,7 +147,8 @@ export class FrozenReportDto {
   @ApiProperty({
     type: 'object',
     properties: Object.fromEntries(FUNNEL.map((name) => [name, { type: 'number', nullable: true }])),
-    description: 'The measures of `campaign_funnel`; null for a ratio whose divisor is 0',
+    description:
+      'The measures of `campaign_funnel`; null for a ratio whose divisor is 0. Reports of earlier releases lack `gift_only_recipients`',
     example: { journeys: 1200, teaser_viewers: 900, clickers: 300, click_rate: 0.25 },
   })
   funnel: Partial<Record<(typeof FUNNEL)[number], number | null>>;

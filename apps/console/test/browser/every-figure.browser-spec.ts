@@ -209,20 +209,18 @@ async function keepsShowing<T>(page: Page, path: string, read: (shown: Shown) =>
   expect({ failed, seen }).toEqual({ failed: '', seen: expected });
 }
 const dates = ([from, to]: Range) => `from=${from}&to=${to}`;
-const LINK_ONLY =
-  /Up to [\d,]+ of these journeys got only a reward link\.(?: Without them, up to [\d.]+% clicked\.)?/;
+const LINK_ONLY = /[\d,]+ of the journeys got only a reward link(?:; of the others, [\d.]+% clicked)?\./;
 /** What the headline says about journeys that got only a reward link. */
 async function linkOnlyOf(subject: Subject, range: Range, filters: Filter[] = []) {
-  const [journeys, recipients, clickers, ...others] = (await Promise.all(
-    [
-      ...['journeys', 'gift_recipients', 'clickers', 'converters'],
-      ...['teaser_viewers', 'reward_viewers', 'gift_openers'],
-    ].map((measure) => countOf(subject, FUNNEL, measure, range, filters)),
-  )) as [number, number, number, ...number[]];
-  const most = Math.min(recipients, journeys - Math.max(clickers, ...others));
-  if (most === 0) return undefined;
-  const without = journeys > most ? ` Without them, up to ${share(clickers, journeys - most)} clicked.` : '';
-  return `Up to ${number(most)} of these journeys got only a reward link.${without}`;
+  const [journeys, clickers, linkOnly] = (await Promise.all(
+    ['journeys', 'clickers', 'gift_only_recipients'].map((measure) =>
+      countOf(subject, FUNNEL, measure, range, filters),
+    ),
+  )) as [number, number, number];
+  if (linkOnly === 0) return undefined;
+  const others =
+    journeys > linkOnly ? `; of the others, ${share(clickers, journeys - linkOnly)} clicked` : '';
+  return `${number(linkOnly)} of the journeys got only a reward link${others}.`;
 }
 const outcome = (journeys: number, clickers: number, converters: number) =>
   `${number(clickers)} of ${number(journeys)} journeys clicked (${share(clickers, journeys)}) and ${number(converters)} of ${number(journeys)} converted (${share(converters, journeys)}).`;
@@ -1074,7 +1072,8 @@ const CUBES: Record<string, { measures: string[]; dimensions: string[] }> = {
   campaign_funnel: {
     measures: [
       ...['journeys', 'teaser_viewers', 'reward_viewers', 'clickers', 'converters', 'gift_recipients'],
-      ...['gift_openers', 'click_rate', 'conversion_rate', 'events_without_journey'],
+      ...['gift_openers', 'gift_only_recipients', 'click_rate', 'journey_conversion_rate', 'conversion_rate'],
+      'events_without_journey',
     ],
     dimensions: ['campaign_name', 'utm_source', 'utm_medium'],
   },
@@ -1086,10 +1085,17 @@ const TITLES: Record<string, string> = {
   count: 'All',
   count_people: 'By people',
   click_rate: 'Clicked / journeys',
+  journey_conversion_rate: 'Converted / journeys',
   conversion_rate: 'Converted / clicked',
+  gift_only_recipients: 'Got only a reward link',
   ...STEPS,
   journeys: 'Journeys',
   events_without_journey: 'Events without a journey id',
+};
+const NO_VALUES: Record<string, string> = {
+  utm_source: 'No source',
+  utm_medium: 'No medium',
+  cmeta_plan: 'No plan',
 };
 const titleOf = (cube: string, member: string) =>
   TITLES[`${cube}.${member}`] ??
@@ -1112,7 +1118,7 @@ async function checkExplore(page: Page, subject: Subject): Promise<void> {
     const address = `/explore?cube=${cube}&${dates(now)}&measures=${measures.join()}`;
 
     const rows = await load(cube, { measures, dimensions: [dimension], range: now });
-    const nameOf = (row: Row) => String(row[dimension] ?? '(none)');
+    const nameOf = (row: Row) => String(row[dimension] ?? NO_VALUES[dimension] ?? '(none)');
     await shows(
       page,
       `${address}&dimensions=${dimension}&steps=none`,

@@ -129,7 +129,10 @@ it('counts who clicked and who converted among all journeys, in the same words o
   const names = ['Clicked / journeys', 'Converted / journeys'];
   for (const table of [sources, page.getByRole('table', { name: 'By perk' })])
     for (const name of names) await table.getByRole('columnheader', { name }).waitFor();
-  // The API divides conversions by the journeys that clicked, so this rate has another name.
+  await sources.getByRole('row').nth(1).getByRole('link').click();
+  const explored = page.getByRole('table', { name: 'Table' });
+  for (const name of names) await explored.getByRole('columnheader', { name }).waitFor();
+  // This rate divides by the journeys that clicked, so it has another name.
   await stage.goto(page, '/explore?cube=campaign_funnel&measures=click_rate,conversion_rate&steps=none');
   for (const name of ['Clicked / journeys', 'Converted / clicked'])
     await page.getByRole('columnheader', { name }).waitFor();
@@ -770,8 +773,24 @@ it('says whether it went better, and which source made the difference', async ()
   await waitFor(async () => {
     await page.reload();
     await untilShown(page);
-    return page.getByLabel('cmeta_plan').isVisible();
+    return page.getByLabel('Plan (cmeta_plan)').isVisible();
   }, 'the attribute');
+  await stage.goto(page, `/explore?from=${from}&to=${to}`);
+  await page.getByRole('link', { name: 'Which plan clicks most?' }).click();
+  const plans = page.getByRole('table', { name: 'Table' });
+  const cells = async () =>
+    (await plans.getByRole('row').allInnerTexts()).map((row) => row.replaceAll(/\s+/g, ' ').trim());
+  const head = 'Plan (cmeta_plan) Journeys Clicked / journeys Converted / journeys';
+  await plans.getByText('gold').waitFor();
+  expect(await cells()).toEqual([head, 'gold 600 35% 20%', 'silver 400 16.3% 5%']);
+  await plans.getByRole('button', { name: 'Converted / journeys' }).click();
+  await plans.getByRole('button', { name: 'Converted / journeys' }).click();
+  expect(await cells()).toEqual([head, 'silver 400 16.3% 5%', 'gold 600 35% 20%']);
+  await page.getByLabel('Filter by').selectOption('Plan (cmeta_plan)');
+  await page.getByLabel('Value').fill('gold');
+  await waitFor(async () => (await plans.getByRole('row').count()) === 2, 'the condition on the attribute');
+  expect(await violations(page)).toEqual([]);
+  await screenshot(page, 'explore-segments');
   await stage.goto(page, `/?from=${from}&to=${to}`);
   await page
     .locator('[data-outcome="clickers"][data-verdict="better"][aria-busy=false]')
@@ -819,6 +838,9 @@ it('says whether it went better, and which source made the difference', async ()
     'mail 400 600 5% 10% −1.6 points rate −2.5, share +0.9',
     'All 1,000 1,000 14% 10% +4 points',
   ]);
+  expect(await table.getByRole('link', { name: 'app' }).getAttribute('href')).toContain(
+    'measures=journeys%2Cconverters%2Cjourney_conversion_rate',
+  );
   await rate.selectOption('Clicked / journeys');
   const by = page.getByLabel('By', { exact: true });
   await by.selectOption('Perk');

@@ -400,10 +400,10 @@ describe('a marketing manager', () => {
     const reader = await others.newPage();
     await reader.goto(address);
     await reader.getByRole('heading', { level: 1, name: 'Harbour spring: results' }).waitFor();
-    // The six of the stage, and those of the 200 links above.
+    // The six of the stage, and those of the 200 links above, one of which was opened.
     expect(await reader.innerText('main')).toContain('3 of 206 journeys clicked');
     await reader
-      .getByText('Up to 200 of these journeys got only a reward link. Without them, up to 50% clicked.')
+      .getByText('199 of the journeys got only a reward link; of the others, 42.9% clicked.')
       .waitFor();
     expect(await reader.innerText('main')).not.toMatch(/journey-\d/);
     await reader.getByText('The second had the weekend first.').waitFor();
@@ -412,6 +412,13 @@ describe('a marketing manager', () => {
     await screenshot(reader, 'report');
     await reader.emulateMedia({ media: 'print' });
     await screenshot(reader, 'report-printed');
+    // A report of an earlier release.
+    await stage.fleet.database.query(
+      `update console.reports set body = body #- '{funnel,gift_only_recipients}'`,
+    );
+    await reader.reload();
+    await reader.getByText('3 of 206 journeys clicked').waitFor();
+    expect(await reader.innerText('main')).not.toContain('got only a reward link');
 
     await page.getByRole('link', { name: 'Reports', exact: true }).click();
     await button(page, 'New report').click();

@@ -22,17 +22,6 @@ export const totalOf = (segments: Total[]): Total =>
     { journeys: 0, reached: 0, journeysBefore: 0, reachedBefore: 0 },
   );
 
-/**
- * Returns an upper bound of the journeys that got a reward link and nothing else. The exact number is unknown, because
- * the funnel counts the journeys of each step, not the steps of each journey. Docs: docs/figures.md.
- */
-export const mostWithLinkOnly = ({
-  journeys,
-  gift_recipients: recipients,
-  ...others
-}: Record<'journeys' | 'gift_recipients' | 'clickers', number>): number =>
-  Math.min(recipients, journeys - Math.max(...Object.values(others)));
-
 const rateOf = (part: number, whole: number, otherwise: number) => (whole > 0 ? part / whole : otherwise);
 
 /**

@@ -213,9 +213,9 @@ export const texts = {
     clicked: (clickers: string, journeys: string) => `${clickers} of ${journeys} journeys clicked`,
     converted: (converters: string, journeys: string) => `${converters} of ${journeys} converted`,
     and: 'and',
-    /** @param clicked the share of the other journeys that clicked, null if there is none */
+    /** @param clicked the share of the other journeys that clicked, null if there are none */
     linkOnly: (links: string, clicked: string | null) =>
-      `Up to ${links} of these journeys got only a reward link.${clicked ? ` Without them, up to ${clicked} clicked.` : ''}`,
+      `${links} of the journeys got only a reward link${clicked ? `; of the others, ${clicked} clicked` : ''}.`,
   },
 
   nothingTracked: {
@@ -1196,6 +1196,17 @@ export const texts = {
     pick: 'Pick at least one measure.',
     empty: 'No event matches in these dates. Choose other dates, or remove a filter.',
     noValue: NO_VALUE,
+    /** Events without the parameter. */
+    noValues: {
+      utm_source: 'No source',
+      utm_medium: 'No medium',
+      utm_campaign: 'No mailing',
+      utm_content: 'No version',
+      utm_term: 'No term',
+    } as Record<string, string>,
+    noAttribute: (attribute: string) => `No ${attribute}`,
+    attribute: (attribute: string, parameter: string) =>
+      `${attribute[0]!.toUpperCase()}${attribute.slice(1)} (${parameter})`,
     where: (name: string, value: string) => `${name}: ${value}`,
     remove: (condition: string) => `Remove the filter ${condition}`,
     conditions: 'Filters',
@@ -1206,10 +1217,11 @@ export const texts = {
       least: 'Which perks are clicked least?',
       sources: 'Which sources convert?',
       campaigns: 'How do the campaigns compare?',
-      rates: 'How does the click rate develop?',
+      rates: 'How do the rates develop?',
       perks: 'Clicks of each perk by week',
       gifts: 'What became of the reward links?',
     },
+    bestSegment: (attribute: string) => `Which ${attribute} clicks most?`,
     saved: 'Saved questions',
     savedNote:
       'Everybody of your account sees these. A question keeps its dates: those relative to today move on.',
@@ -1235,12 +1247,13 @@ export const texts = {
       incentive_clicks: 'Clicks in campaigns',
       conversions: 'Conversions',
       reward_links: 'Reward links',
-      campaign_funnel: 'Campaign funnel',
+      campaign_funnel: 'Journeys and rates',
     } as Record<string, string>,
     measureNames: {
       'reward_links.count': 'Links',
       count: 'All',
       count_people: 'By people',
+      gift_only_recipients: 'Got only a reward link',
       events_without_journey: 'Events without a journey id',
     },
     dimensionNames: {
@@ -1248,6 +1261,10 @@ export const texts = {
       campaign_name: 'Campaign',
       utm_source: UTM_SOURCE,
       utm_campaign: UTM_CAMPAIGN,
+      utm_medium: 'Medium (utm_medium)',
+      utm_content: 'Version (utm_content)',
+      utm_term: 'Term (utm_term)',
+      cmeta: 'All attributes (cmeta)',
       created_by: 'Made by',
     } as Record<string, string>,
     help: {
@@ -1255,7 +1272,10 @@ export const texts = {
       count: 'everything tracked',
       count_people: 'without bots, prefetches and mail proxies',
       'campaign_funnel.journeys': 'distinct journeys with an id of their own',
+      gift_only_recipients:
+        'journeys with a reward link that was not opened, and without a view, click or conversion',
       click_rate: 'journeys that clicked, of all journeys',
+      journey_conversion_rate: 'journeys that converted, of all journeys',
       conversion_rate:
         'journeys that converted, per journey that clicked; over 100 % if some converted without a click',
       journeys: 'distinct journeys; events without their own journey id count as one per campaign',

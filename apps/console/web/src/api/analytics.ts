@@ -40,8 +40,10 @@ function toApiError(error: unknown): ApiError {
   return new ApiError(status, status === 429 ? 'TOO_MANY_REQUESTS' : 'QUERY_REFUSED', message);
 }
 
-/** Custom attributes keep the names that clients send, such as `cmeta_plan`. */
-const ATTRIBUTE = /(?<=\.)(?:cmeta|utm)_.*/;
+const ATTRIBUTE = 'cmeta_';
+/** Returns the name of a custom attribute in words; undefined for another member. */
+export const attributeOf = (member: string): string | undefined =>
+  member.startsWith(ATTRIBUTE) ? member.slice(ATTRIBUTE.length).replaceAll('_', ' ') : undefined;
 /** Names of measures in the words of the other screens. */
 const NAMES: Record<string, string> = {
   ...texts.explore.measureNames,
@@ -51,6 +53,7 @@ const NAMES: Record<string, string> = {
       .map(([step, name]) => [`campaign_funnel.${step}`, name]),
   ),
   'campaign_funnel.click_rate': texts.rates.clicked,
+  'campaign_funnel.journey_conversion_rate': texts.rates.converted,
   'campaign_funnel.conversion_rate': texts.rates.convertedOfClicked,
 };
 const shortOf = (member: string) => member.slice(member.indexOf('.') + 1);
@@ -63,13 +66,12 @@ export const loadMeta = async (signal?: AbortSignal): Promise<Cube[]> => {
       ...measure,
       shortTitle: NAMES[measure.name] ?? NAMES[shortOf(measure.name)] ?? measure.shortTitle,
     })),
-    dimensions: cube.dimensions.map((dimension) => ({
-      ...dimension,
-      shortTitle:
-        texts.explore.dimensionNames[shortOf(dimension.name)] ??
-        ATTRIBUTE.exec(dimension.name)?.[0] ??
-        dimension.shortTitle,
-    })),
+    dimensions: cube.dimensions.map((dimension) => {
+      const name = shortOf(dimension.name);
+      const attribute = attributeOf(name);
+      const title = attribute ? texts.explore.attribute(attribute, name) : texts.explore.dimensionNames[name];
+      return { ...dimension, shortTitle: title ?? dimension.shortTitle };
+    }),
   }));
 };
 
@@ -90,7 +92,7 @@ export const ofCampaign = (cubeName: string, campaignId?: string): NonNullable<Q
 /** The journeys that took each step in two periods. */
 export async function loadFunnel(ranges: [Range, Range], campaignId?: string) {
   const [current, earlier] = await loadParts({
-    measures: [...Object.keys(texts.funnel.steps), 'events_without_journey'].map(
+    measures: [...Object.keys(texts.funnel.steps), 'gift_only_recipients', 'events_without_journey'].map(
       (measure) => `campaign_funnel.${measure}`,
     ),
     timeDimensions: [{ dimension: 'campaign_funnel.occurred_at', compareDateRange: ranges }],

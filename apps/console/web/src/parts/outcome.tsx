@@ -1,20 +1,20 @@
-import { mostWithLinkOnly, type compareRates, type Total } from '../contributions';
+import type { compareRates, Total } from '../contributions';
 import { formatNumber, formatShare } from '../format';
 import { texts } from '../texts';
 
 const t = texts.outcome;
 
-type FunnelStep = keyof typeof texts.funnel.steps;
+interface Props {
+  countOf: (measure: 'journeys' | 'clickers' | 'converters' | 'gift_only_recipients') => number;
+}
 
 /**
  * Says how many journeys clicked and converted. Both are shares of all journeys: a server may report the conversion of a
  * journey that never clicked. Journeys that got only a reward link lower both.
  */
-export function Outcome({ countOf }: { countOf: (step: FunnelStep) => number }) {
-  const steps = Object.keys(texts.funnel.steps) as FunnelStep[];
-  const counts = Object.fromEntries(steps.map((step) => [step, countOf(step)])) as Record<FunnelStep, number>;
-  const { journeys, clickers, converters } = counts;
-  const linkOnly = mostWithLinkOnly(counts);
+export function Outcome({ countOf }: Props) {
+  const [journeys, clickers, converters] = [countOf('journeys'), countOf('clickers'), countOf('converters')];
+  const linkOnly = countOf('gift_only_recipients');
   return (
     <>
       <b>{t.clicked(formatNumber(clickers), formatNumber(journeys))}</b> ({formatShare(clickers, journeys)}){' '}

@@ -674,7 +674,13 @@ function ByUtm({ id, range }: { id: string; range: Range }) {
                   <Link
                     to={exploreLink({
                       cube: F,
-                      measures: ['journeys', 'clickers', 'converters'],
+                      measures: [
+                        'journeys',
+                        'clickers',
+                        'converters',
+                        'click_rate',
+                        'journey_conversion_rate',
+                      ],
                       campaignId: id,
                       where: [
                         { member: parameter, value: (row[`${F}.${parameter}`] as string | null) ?? null },

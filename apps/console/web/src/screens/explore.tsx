@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState, useSyncExternalStore } from 'react';
 import { Link, useSearchParams } from 'react-router';
-import { loadMeta, loadRows, sumOf, within, type Query, type Row } from '../api/analytics';
+import { attributeOf, loadMeta, loadRows, sumOf, within, type Query, type Row } from '../api/analytics';
 import { saveCsv } from '../api/csv';
 import { useSession } from '../api/session';
 import type { Cube } from '../api/types';
@@ -27,6 +27,8 @@ const t = texts.explore;
 const SHOWN_ROWS = 500;
 const SHOWN_BARS = 12;
 const SHOWN_SERIES = 5;
+const SUGGESTED_ATTRIBUTES = 3;
+const RATES = ['journeys', 'click_rate', 'journey_conversion_rate'];
 /** Dimensions that few questions need. */
 const DETAIL = /_id$|\.cmeta$|traffic_|utm_(medium|term|content)$/;
 type Steps = keyof typeof t.granularities;
@@ -80,10 +82,7 @@ function changed(params: URLSearchParams, changes: Record<string, string | strin
   }
   return next;
 }
-const defaultMeasures = (cube: Cube | undefined) =>
-  ['count', 'journeys']
-    .filter((measure) => cube?.measures.some(({ name }) => name === `${cube.name}.${measure}`))
-    .slice(0, 1);
+const defaultMeasures = (cube: Cube | undefined) => (cube?.name === 'campaign_funnel' ? RATES : ['count']);
 
 /** Questions to begin with. The first one that events of people match is shown. */
 const FIRST = [
@@ -140,9 +139,13 @@ function daysOf(day: string, steps: Steps): { from: string; to: string } {
   return { from: day, to: isoDay(end) };
 }
 
-function Suggestions() {
+function Suggestions({ cubes }: { cubes: Cube[] }) {
   const { range } = useRange();
   const funnel = { cube: 'campaign_funnel', range };
+  const attributes = (cubes.find(({ name }) => name === funnel.cube)?.dimensions ?? [])
+    .map(({ name }) => shortOf(name))
+    .filter((name) => attributeOf(name) && !DETAIL.test(name))
+    .slice(0, SUGGESTED_ATTRIBUTES);
   const clicks = { cube: 'incentive_clicks', measures: ['count_people'], dimensions: ['perk_title'], range };
   const questions: Record<keyof typeof t.suggested, string> = {
     best: exploreLink(clicks),
@@ -150,15 +153,11 @@ function Suggestions() {
     least: `/?from=${range[0]}&to=${range[1]}${PERK_CLICKS}`,
     sources: exploreLink({
       ...funnel,
-      measures: ['journeys', 'clickers', 'converters'],
+      measures: ['journeys', 'converters', 'journey_conversion_rate'],
       dimensions: ['utm_source'],
     }),
-    campaigns: exploreLink({
-      ...funnel,
-      measures: ['journeys', 'click_rate', 'converters'],
-      dimensions: ['campaign_name'],
-    }),
-    rates: exploreLink({ ...funnel, measures: ['click_rate'], steps: 'week' }),
+    campaigns: exploreLink({ ...funnel, measures: RATES, dimensions: ['campaign_name'] }),
+    rates: exploreLink({ ...funnel, measures: RATES.slice(1), steps: 'week' }),
     perks: exploreLink({ ...clicks, steps: 'week' }),
     gifts: exploreLink({ cube: 'reward_links', dimensions: ['state'], range }),
   };
@@ -167,6 +166,15 @@ function Suggestions() {
       {Object.entries(questions).map(([name, to]) => (
         <Link key={name} className="button small" to={to}>
           {t.suggested[name as keyof typeof questions]}
+        </Link>
+      ))}
+      {attributes.map((name) => (
+        <Link
+          key={name}
+          className="button small"
+          to={exploreLink({ ...funnel, measures: RATES, dimensions: [name] })}
+        >
+          {t.bestSegment(attributeOf(name)!)}
         </Link>
       ))}
     </nav>
@@ -182,6 +190,11 @@ function onWideChange(onChange: () => void): () => void {
 const useIsWide = (): boolean => useSyncExternalStore(onWideChange, () => WIDE.matches);
 
 const shortOf = (member: string) => member.slice(member.indexOf('.') + 1);
+/** Returns the value of a dimension, or words for a missing one. */
+function textOf(value: string | number | null | undefined, member: string) {
+  const attribute = attributeOf(shortOf(member));
+  return value ?? (attribute ? t.noAttribute(attribute) : (t.noValues[shortOf(member)] ?? t.noValue));
+}
 
 function Question({ cubes, first }: { cubes: Cube[]; first: Record<string, string> }) {
   const { range } = useRange();
@@ -249,7 +262,7 @@ function Question({ cubes, first }: { cubes: Cube[]; first: Record<string, strin
   };
   return (
     <>
-      <Suggestions />
+      <Suggestions cubes={cubes} />
       <div className="explore">
         <div>
           {/* Above the result where both do not fit side by side, so closed there. */}
@@ -328,7 +341,10 @@ function Question({ cubes, first }: { cubes: Cube[]; first: Record<string, strin
                 {question.where.length > 0 && (
                   <ul className="wide actions" aria-label={t.conditions}>
                     {question.where.map((condition) => {
-                      const text = t.where(titleOf(full(condition.member)), condition.value ?? t.noValue);
+                      const text = t.where(
+                        titleOf(full(condition.member)),
+                        String(textOf(condition.value, condition.member)),
+                      );
                       const others = question.where.filter((one) => one !== condition);
                       return (
                         <li key={writeCondition(condition)}>
@@ -436,7 +452,6 @@ function Results({ query, cube, measures, range, steps, titleOf, title, drill }:
     }
     setSaving(false);
   };
-  const text = (row: Row, member: string) => row[member] ?? t.noValue;
 
   return (
     <>
@@ -466,7 +481,9 @@ function Results({ query, cube, measures, range, steps, titleOf, title, drill }:
               <Table
                 caption={t.table}
                 isTall
-                rows={rows.slice(0, SHOWN_ROWS)}
+                rows={rows}
+                atMost={SHOWN_ROWS}
+                sortParameter="sort"
                 keyOf={(_, index) => index}
                 columns={[
                   ...(time
@@ -474,6 +491,7 @@ function Results({ query, cube, measures, range, steps, titleOf, title, drill }:
                         {
                           name: texts.steps[steps as Step],
                           isHead: true,
+                          sortBy: (row: Row) => row[time] ?? null,
                           cell: (row: Row) => {
                             const day = String(row[time] ?? '').slice(0, 10);
                             return <Link to={drill([], day)}>{day}</Link>;
@@ -483,13 +501,15 @@ function Results({ query, cube, measures, range, steps, titleOf, title, drill }:
                     : []),
                   ...dimensions.map((member) => ({
                     name: titleOf(member),
+                    sortBy: (row: Row) => row[member] ?? null,
                     cell: (row: Row) => (
-                      <Link to={drill([conditionOf(row, member)])}>{text(row, member)}</Link>
+                      <Link to={drill([conditionOf(row, member)])}>{textOf(row[member], member)}</Link>
                     ),
                   })),
                   ...measures.map((measure) => ({
                     name: measure.shortTitle,
                     isNumber: true,
+                    sortBy: (row: Row) => valueOf(row, measure),
                     cell: (row: Row) => formatValue(valueOf(row, measure), unitOf(measure)),
                   })),
                 ]}
@@ -553,7 +573,7 @@ const conditionOf = (row: Row, member: string): Condition => ({
 /** Draws every measure: over time as lines, one for each of the largest segments; without time as bars. */
 function Drawing({ rows, measures, dimensions, cube, range, steps, drill }: DrawingProps) {
   const hrefOf = (day: string) => drill([], day);
-  const segmentOf = (row: Row) => dimensions.map((member) => row[member] ?? t.noValue).join(' · ');
+  const segmentOf = (row: Row) => dimensions.map((member) => textOf(row[member], member)).join(' · ');
   if (steps === 'none')
     return measures.map((measure) => (
       <section key={measure.name} className="stack">

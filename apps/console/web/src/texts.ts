@@ -888,7 +888,8 @@ export const texts = {
   },
 
   giftCards: {
-    intro: 'The stock of your pools, and links to give away.',
+    intro:
+      'A pool is a stock of gift cards that your operator fills. A reward link gives one card of it to one recipient.',
     pool: 'Pool',
     value: 'Value',
     country: 'Country',
@@ -916,45 +917,50 @@ export const texts = {
     oneTitle: 'Make one link',
     manyTitle: 'Make many links',
     which: 'Card',
+    whichHint: 'The pool that the cards come from, with their value and country.',
     option: (pool: string, value: string, country: string, available: string) =>
       `${pool}: ${value}, ${country} (${available} available)`,
     expires: 'Works until',
-    expiresHint: 'The end of this day. A link that nobody opens gives its card back.',
+    expiresHint: 'The end of this day. The card of a link that nobody opened then goes back into the pool.',
     campaign: 'Campaign',
-    campaignHint: 'Its results count the links.',
+    campaignHint: 'The campaign whose message has the links. Its results count them.',
     noCampaign: 'None',
     reference: 'Reference',
-    referenceHint: 'Your own reference, such as a customer number. Optional.',
+    referenceHint:
+      'Your id of the recipient or the order, such as a customer number, to find the link by. Optional.',
     make: 'Make link',
     madeTitle: 'The link is ready',
     madeText: 'Anyone who has it can open the gift card, once. It is shown only this once.',
     copyLink: 'Copy link',
     howMany: 'How many',
-    howManyHint: '1 to 10,000.',
+    howManyHint: '1 to 10,000. The links have no references, so nobody can tell who got which one.',
     by: 'Links for',
-    byCount: 'A number of people',
-    byList: 'A list of references',
+    bys: { list: 'A list of recipients', count: 'A number of people' },
     references: 'References',
     referencesHint:
-      'One per line, such as the customer numbers of your mailing. Each line gets its own link.',
+      'A reference is your id of a recipient. Enter one per line: the ids that your mailer puts into the message, or else customer numbers. Each line gets its own link.',
     referencesFile: 'From a CSV file',
     referencesFileHint:
-      'Only the column “reference” is read: your id of each recipient. Links as CSV has it beside each link.',
-    areJourneyIds: 'The references are the ids that the messages of the campaign carry as journeyId',
-    isJourneyId: 'The reference is the id that the messages of the campaign carry as journeyId',
+      'Only the column “reference” is read. The file of finished links has it beside each link.',
+    areJourneyIds: 'The references are the ids that the mailer puts into the messages of the campaign',
+    isJourneyId: 'The reference is the id that the mailer puts into the messages of the campaign',
     journeyIdsHint:
-      'Each link then counts in the journey of its recipient, so the funnel of the campaign shows who got and opened a gift card.',
-    checkJourneys: 'Each link counts in the journey of its recipient.',
+      'Then the views, clicks and gift card of a recipient count as one journey. Clear it if the references are other ids, which would count as additional recipients.',
+    journeyIdHint: 'Then the gift card counts in the same journey as the views and clicks of its recipient.',
+    checkJourneys:
+      'Each link counts in the journey of its recipient: the references are the ids in the messages.',
+    checkNoJourneys: 'The links count apart from the views and clicks of their recipients.',
     jobName: 'Name',
-    jobNameHint: 'To recognize the job later, such as “Spring mailing”. Optional.',
+    jobNameHint: 'To recognize these links later, such as “Spring mailing”. Optional.',
     check: 'Continue',
     checkTitle: 'Make these links?',
     checkText: (links: string, value: string, total: string, isOne: boolean) =>
       `${links} ${isOne ? 'link' : 'links'} of ${value}, worth ${total} in total.`,
-    checkDetails: (pool: string, until: string) => `From ${pool}, until ${until}.`,
+    checkDetails: (pool: string, until: string) =>
+      `From the pool ${pool}. The links work until the end of ${until}. The cards of links that nobody opened then go back into the pool.`,
     checkFor: (campaign: string) => `For ${campaign}.`,
     checkLeft: (cards: string, isOne: boolean) =>
-      `${cards} ${isOne ? 'card' : 'cards'} of this value will be left.`,
+      `${cards} ${isOne ? 'card' : 'cards'} of this value will be left in the pool.`,
     checkRepeated: (count: string, isOne: boolean) =>
       `${count} ${isOne ? 'line repeats' : 'lines repeat'} a reference of the list. Each line gets a link of its own.`,
     checkLinked: (count: string, isOne: boolean, latest: string) =>
@@ -970,10 +976,13 @@ export const texts = {
     missing: (links: string) =>
       `The stock is ${links} cards short. That many links will not be made until it is refilled.`,
     tooMany: 'At most 10,000 at once.',
-    needOne: 'At least one is needed.',
+    needOne: { list: 'Enter at least one reference.', count: 'At least one is needed.' },
     jobs: 'Link jobs',
     jobsNote:
       'A job continues when you leave. Resuming it makes no second link for anyone. A new job with the same list does.',
+    jobsNext:
+      'When a job is done, download Links as CSV, and import the file into your mailer: the column reference says which recipient gets the link beside it. A link that nobody opens stops working after its last day, and its card goes back into the pool.',
+    howToSend: 'How to send the links',
     job: (when: string, value: string) => `${value} each, begun ${when}`,
     results: 'Results of link jobs',
     resultsNote:
@@ -995,7 +1004,7 @@ export const texts = {
     cancelRestNow: 'Cancel links',
     cancelledRest: (links: string, isOne: boolean) =>
       `${links} ${isOne ? 'link is' : 'links are'} cancelled.`,
-    noJobs: 'No link jobs yet.',
+    noJobs: 'No link jobs yet. Make many links starts one, which makes the links in the background.',
     progress: (made: string, total: string) => `${made} of ${total} made`,
     worth: (value: string) => `, worth ${value}`,
     forCampaign: (name: string) => `, for ${name}`,

@@ -502,7 +502,10 @@ export const texts = {
 
   send: {
     send: 'Send',
+    intro: 'From this campaign to a message in your mailer, step by step.',
+    mailerStep: '1. Choose the mailer and name the mailing',
     mailer: 'Your mailer',
+    mailerHint: 'The service that sends your messages.',
     mailers: {
       mailchimp: 'Mailchimp',
       hubspot: 'HubSpot',
@@ -518,38 +521,58 @@ export const texts = {
       braze: 'braze',
       customerIo: 'customerio',
     },
-    mailerNote:
-      'The mailer puts the id of each recipient where the placeholder stands. That makes each recipient a journey of its own.',
     placeholder: 'Placeholder',
+    placeholderHint:
+      'Stands in the pixel and the links. The mailer replaces it with the id of each recipient, whose views and clicks then count as one journey.',
     own: 'Placeholder for the recipient’s id',
-    ownHint: 'As your mailer writes it, such as {{id}}. Its values need to be encoded for URLs.',
+    ownHint:
+      'As your mailer writes it, such as {{id}}. The mailer replaces it with the id of each recipient, which must be encoded for URLs. The views and clicks of a recipient then count as one journey.',
     ownError: 'Without quotes, angle brackets, & and #.',
-    needsPlaceholder: 'Enter the placeholder of your mailer, and the pixel and links appear here.',
+    needsPlaceholder: 'Enter the placeholder of your mailer in step 1 first.',
     source: UTM_SOURCE,
     sourceHint: 'Results by source show it under this name.',
     knownSources: 'The field suggests the sources of the past year. The same name again continues its row.',
     utm: { utm_campaign: UTM_CAMPAIGN, utm_content: 'Version (utm_content)' },
     utmHint: {
       utm_campaign:
-        'The name of this mailing, such as May news. Explore breaks results down by it. Optional.',
+        'The name of this mailing, such as May news. Results can compare mailings by it. Optional.',
       utm_content: 'Tells the versions of a mailing apart, such as A and B. Optional.',
     },
-    pixels: 'Pixel',
-    pixelsNote: 'Put one into the HTML of the mail. Loading it counts a view; it shows nothing.',
-    pixelOf: { teaser: 'Teaser pixel', reward: 'Reward pixel' },
-    pixelHint: {
-      teaser: 'For a mail that announces the perks.',
-      reward: 'For a mail that gives a reward.',
+    pixelStep: '2. Put one pixel into the message',
+    pixelText:
+      'A pixel is an invisible image. Loading it counts a view of the message. Choose one, and paste it into the HTML of the message.',
+    pixel: 'The message',
+    pixelWhen: {
+      reward: 'Lets people redeem the perks, with the links of step 3: reward pixel',
+      teaser: 'Only presents the perks, and leads to one of your pages: teaser pixel',
     },
-    links: 'Links',
-    linksNote:
-      'Copy the URL into the link dialog of an editor, or the HTML into its source. A click is counted and leads to the offer.',
+    pixelOf: { teaser: 'Teaser pixel', reward: 'Reward pixel' },
+    linkStep: '3. Put the links of the perks into the message',
+    linkText:
+      'Each link counts the click and leads to the offer. Copy the URL into the link dialog of your mailer’s editor, or the HTML into its source.',
     noPerks: 'The campaign has no perk that leads anywhere. Ask your operator to add perks to it.',
     copyUrl: 'Copy URL',
     copyHtml: 'Copy HTML',
     copyAll: (count: number) => `Copy all ${count} as HTML`,
     privateHost: (host: string) =>
       `Do not send these yet: they lead to ${host}, which only this machine or its network can open. Recipients would get neither pixels nor offers. On the deployed console, the links have a public address.`,
+    giftStep: '4. Only if the message gives gift cards: make reward links',
+    giftText: (placeholder: string | null) =>
+      `A reward link shows one gift card, and each recipient needs one of their own. As references, enter the same ids that your mailer puts in place of ${placeholder ?? 'the placeholder'}. Then the gift card of a recipient belongs to the same journey as the views and clicks.`,
+    makeLinks: 'Make reward links',
+    aboutLinks: 'How to get the links into the message',
+    testStep: '5. Send a test to yourself',
+    testText:
+      'Send the message to yourself with your mailer, open it, load its images, and click a link. It arrives here within seconds.',
+    arrived: (view: string | null, click: string | null) =>
+      view === null && click === null
+        ? 'Nothing arrived in the last hour.'
+        : `${view === null ? 'No view in the last hour' : `Last view ${view}`}, ${click === null ? 'no click in the last hour' : `last click ${click}`}.`,
+    arrivedHint:
+      'Only with the source, mailing, version and pixel chosen above. Views by mail services and bots are part of this line, but not of the results. Your test is part of the results, as one journey.',
+    sendStep: '6. Send the message',
+    sendText: 'Send it to all recipients with your mailer.',
+    toResults: 'See the results',
   },
 
   integration: {

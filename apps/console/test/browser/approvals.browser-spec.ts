@@ -27,6 +27,7 @@ async function signInPerson(context: BrowserContext, email: string): Promise<Pag
 
 async function makeLinks(page: Page, count: number): Promise<void> {
   await button(page, 'Make many links').click();
+  await page.getByRole('dialog').getByLabel('Links for').selectOption('A number of people');
   await page.getByRole('dialog').getByLabel('How many').fill(String(count));
   await button(page, 'Continue').click();
   await page.getByRole('button', { name: `Make ${count} ` }).click();

@@ -118,6 +118,11 @@ describe('a marketing manager', () => {
       'mail',
     ]);
     await page.getByLabel('Your mailer').selectOption('Customer.io');
+    // The links below let people redeem the perks.
+    await page.locator('[data-snippet=reward]').waitFor();
+    await page
+      .getByLabel('The message', { exact: true })
+      .selectOption('Only presents the perks, and leads to one of your pages: teaser pixel');
     await page.getByLabel('Source (utm_source)').fill('spring & sun');
     await waitFor(
       async () => (await page.innerText('[data-snippet=teaser]')).includes('utm_source=spring+%26+sun'),
@@ -143,6 +148,8 @@ describe('a marketing manager', () => {
     const all = await copied('Copy all 3 as HTML');
     expect(all.split('\n')[1]).toBe(link);
     expect(all.match(/<a href/g)).toHaveLength(3);
+    // Clicks of other mailings are no test of this one.
+    await page.getByText('Nothing arrived in the last hour.').waitFor();
     await screenshot(page, 'campaign-send');
 
     // Fills in the placeholder as the mailer does for one recipient, and opens the mail in a browser.
@@ -168,7 +175,9 @@ describe('a marketing manager', () => {
           { member: `${cube}.utm_content`, operator: 'equals', values: ['B=2?'] },
         ],
       });
-    await page.getByRole('tab', { name: 'Results' }).click();
+    await button(page, 'Refresh').click();
+    await page.getByText(/^Last view \S+( [AP]M)?, last click \S+( [AP]M)?\.$/).waitFor();
+    await page.getByRole('link', { name: 'See the results' }).click();
     await page.reload();
     const source = page
       .getByRole('table', { name: 'By source' })
@@ -191,7 +200,7 @@ describe('a marketing manager', () => {
       stage.mine.key,
       `/campaigns/${stage.mine.campaign}/send?mailer=own`,
     );
-    await page.getByText('Enter the placeholder of your mailer').waitFor();
+    await page.getByText('Enter the placeholder of your mailer').first().waitFor();
     const own = page.getByLabel('Placeholder for the recipient’s id');
     await own.fill('{{ "id" }}');
     await page.getByText('Without quotes, angle brackets').waitFor();
@@ -209,10 +218,15 @@ describe('a marketing manager', () => {
       .send(cardRows(200, 'More'))
       .expect(200);
     const page = await stage.signIn(context);
-    await page.getByRole('link', { name: 'Gift cards', exact: true }).click();
-    await button(page, 'Make many links').click();
+    await stage.goto(page, `/campaigns/${stage.mine.campaign}/send`);
+    await page.getByRole('link', { name: 'Make reward links' }).click();
     await dialog(page).getByLabel('Name').fill('Spring mailing');
-    await dialog(page).getByLabel('Campaign').selectOption('Harbour spring');
+    await waitFor(
+      async () =>
+        (await dialog(page).getByLabel('Campaign', { exact: true }).inputValue()) === stage.mine.campaign,
+      'the campaign of the mailing',
+    );
+    await dialog(page).getByLabel('Links for').selectOption('A number of people');
     await dialog(page).getByLabel('How many').fill('5000');
     await dialog(page)
       .getByRole('status')
@@ -220,7 +234,7 @@ describe('a marketing manager', () => {
         hasText: /Links asked for: 5,000\. Cards available: \d+\..*The stock is 4,\d{3} cards short/,
       })
       .waitFor();
-    await dialog(page).getByLabel('Links for').selectOption('A list of references');
+    await dialog(page).getByLabel('Links for').selectOption('A list of recipients');
     const template = await downloaded(page, button(page, 'CSV template').click());
     expect(template[0]).toBe('reference');
     const ofFile = dialog(page).getByLabel('From a CSV file');
@@ -235,13 +249,20 @@ describe('a marketing manager', () => {
     );
     await dialog(page).getByText('cards short').waitFor({ state: 'detached' });
     await dialog(page).getByText('Links asked for: 200. Cards available: ').waitFor();
-    await dialog(page)
-      .getByLabel('The references are the ids that the messages of the campaign carry')
-      .check();
+    const areIds = dialog(page).getByLabel(
+      'The references are the ids that the mailer puts into the messages',
+    );
+    await areIds.uncheck();
+    await button(page, 'Continue').click();
+    await dialog(page).getByText('The links count apart from the views and clicks').waitFor();
+    await button(page, 'Back').click();
+    await areIds.check();
     await button(page, 'Continue').click();
     await dialog(page).getByText('200 links of €25, worth €5,000 in total.').waitFor();
-    await dialog(page).getByText('Each link counts in the journey of its recipient.').waitFor();
-    await dialog(page).getByText('For Harbour spring.').waitFor();
+    await dialog(page)
+      .getByText(/^For Harbour spring\. From the pool Harbour voucher\. The links work until the end of /)
+      .waitFor();
+    await dialog(page).getByText('Each link counts in the journey of its recipient').waitFor();
     await screenshot(page, 'gift-cards-check');
     await button(page, 'Back').click();
     expect(await dialog(page).getByLabel('Name').inputValue()).toBe('Spring mailing');
@@ -255,12 +276,16 @@ describe('a marketing manager', () => {
     expect(await page.innerText('[data-job]')).toMatch(
       /^Spring mailing[\s\S]*€25 each[\s\S]*200 of 200 made, worth €5,000, for Harbour spring/,
     );
+    await page.getByText('the column reference says which recipient gets the link beside it').waitFor();
     await screenshot(page, 'gift-cards-job');
     const lines = await downloaded(page, button(page, 'Links as CSV').click());
     expect(lines[0]).toBe('reference,link,expiry,state');
     expect(new Set(lines.slice(1).map((line) => line.split(',')[1])).size).toBe(200);
     await button(page, 'Make many links').click();
-    await dialog(page).getByLabel('Links for').selectOption('A list of references');
+    // A list without a campaign asks for no journeys.
+    expect(await dialog(page).getByRole('checkbox').count()).toBe(0);
+    await button(page, 'Continue').click();
+    await dialog(page).getByText('Enter at least one reference.').waitFor();
     await dialog(page)
       .getByRole('textbox', { name: 'References' })
       .fill('customer-1\ncustomer-1\ncustomer-2\nsomebody-new');
@@ -481,7 +506,7 @@ describe('a marketing manager', () => {
     await page.getByText('No views or clicks yet').waitFor();
     await screenshot(page, 'campaign-not-sent');
     await page.getByRole('link', { name: 'Get the pixel and the links' }).click();
-    await page.locator('[data-snippet=teaser]').waitFor();
+    await page.locator('[data-snippet=reward]').waitFor();
 
     const owner = { ...stage.mine, account, key, campaign };
     await stage.track(owner, { event: 'teaser_view', journeyId: 'the-first' });
@@ -1207,6 +1232,7 @@ describe('an operator', () => {
     const client = await stage.signIn(theirs, short.key, '/gift-cards');
     await button(client, 'Make many links').click();
     await dialog(client).getByLabel('Name').fill('Too many');
+    await dialog(client).getByLabel('Links for').selectOption('A number of people');
     await dialog(client).getByLabel('How many').fill('2');
     await button(client, 'Continue').click();
     await button(client, 'Make 2 links (€50)').click();

@@ -502,7 +502,10 @@ export const texts = {
 
   send: {
     send: 'Send',
+    intro: 'From this campaign to a message in your mailer, step by step.',
+    mailerStep: '1. Choose the mailer and name the mailing',
     mailer: 'Your mailer',
+    mailerHint: 'The service that sends your messages.',
     mailers: {
       mailchimp: 'Mailchimp',
       hubspot: 'HubSpot',
@@ -518,38 +521,58 @@ export const texts = {
       braze: 'braze',
       customerIo: 'customerio',
     },
-    mailerNote:
-      'The mailer puts the id of each recipient where the placeholder stands. That makes each recipient a journey of its own.',
     placeholder: 'Placeholder',
+    placeholderHint:
+      'Stands in the pixel and the links. The mailer replaces it with the id of each recipient, whose views and clicks then count as one journey.',
     own: 'Placeholder for the recipient’s id',
-    ownHint: 'As your mailer writes it, such as {{id}}. Its values need to be encoded for URLs.',
+    ownHint:
+      'As your mailer writes it, such as {{id}}. The mailer replaces it with the id of each recipient, which must be encoded for URLs. The views and clicks of a recipient then count as one journey.',
     ownError: 'Without quotes, angle brackets, & and #.',
-    needsPlaceholder: 'Enter the placeholder of your mailer, and the pixel and links appear here.',
+    needsPlaceholder: 'Enter the placeholder of your mailer in step 1 first.',
     source: UTM_SOURCE,
     sourceHint: 'Results by source show it under this name.',
     knownSources: 'The field suggests the sources of the past year. The same name again continues its row.',
     utm: { utm_campaign: UTM_CAMPAIGN, utm_content: 'Version (utm_content)' },
     utmHint: {
       utm_campaign:
-        'The name of this mailing, such as May news. Explore breaks results down by it. Optional.',
+        'The name of this mailing, such as May news. Results can compare mailings by it. Optional.',
       utm_content: 'Tells the versions of a mailing apart, such as A and B. Optional.',
     },
-    pixels: 'Pixel',
-    pixelsNote: 'Put one into the HTML of the mail. Loading it counts a view; it shows nothing.',
-    pixelOf: { teaser: 'Teaser pixel', reward: 'Reward pixel' },
-    pixelHint: {
-      teaser: 'For a mail that announces the perks.',
-      reward: 'For a mail that gives a reward.',
+    pixelStep: '2. Put one pixel into the message',
+    pixelText:
+      'A pixel is an invisible image. Loading it counts a view of the message. Choose one, and paste it into the HTML of the message.',
+    pixel: 'The message',
+    pixelWhen: {
+      reward: 'Lets people redeem the perks, with the links of step 3: reward pixel',
+      teaser: 'Only presents the perks, and leads to one of your pages: teaser pixel',
     },
-    links: 'Links',
-    linksNote:
-      'Copy the URL into the link dialog of an editor, or the HTML into its source. A click is counted and leads to the offer.',
+    pixelOf: { teaser: 'Teaser pixel', reward: 'Reward pixel' },
+    linkStep: '3. Put the links of the perks into the message',
+    linkText:
+      'Each link counts the click and leads to the offer. Copy the URL into the link dialog of your mailer’s editor, or the HTML into its source.',
     noPerks: 'The campaign has no perk that leads anywhere. Ask your operator to add perks to it.',
     copyUrl: 'Copy URL',
     copyHtml: 'Copy HTML',
     copyAll: (count: number) => `Copy all ${count} as HTML`,
     privateHost: (host: string) =>
       `Do not send these yet: they lead to ${host}, which only this machine or its network can open. Recipients would get neither pixels nor offers. On the deployed console, the links have a public address.`,
+    giftStep: '4. Only if the message gives gift cards: make reward links',
+    giftText: (placeholder: string | null) =>
+      `A reward link shows one gift card, and each recipient needs one of their own. As references, enter the same ids that your mailer puts in place of ${placeholder ?? 'the placeholder'}. Then the gift card of a recipient belongs to the same journey as the views and clicks.`,
+    makeLinks: 'Make reward links',
+    aboutLinks: 'How to get the links into the message',
+    testStep: '5. Send a test to yourself',
+    testText:
+      'Send the message to yourself with your mailer, open it, load its images, and click a link. It arrives here within seconds.',
+    arrived: (view: string | null, click: string | null) =>
+      view === null && click === null
+        ? 'Nothing arrived in the last hour.'
+        : `${view === null ? 'No view in the last hour' : `Last view ${view}`}, ${click === null ? 'no click in the last hour' : `last click ${click}`}.`,
+    arrivedHint:
+      'Only with the source, mailing, version and pixel chosen above. Views by mail services and bots are part of this line, but not of the results. Your test is part of the results, as one journey.',
+    sendStep: '6. Send the message',
+    sendText: 'Send it to all recipients with your mailer.',
+    toResults: 'See the results',
   },
 
   integration: {
@@ -888,7 +911,8 @@ export const texts = {
   },
 
   giftCards: {
-    intro: 'The stock of your pools, and links to give away.',
+    intro:
+      'A pool is a stock of gift cards that your operator fills. A reward link gives one card of it to one recipient.',
     pool: 'Pool',
     value: 'Value',
     country: 'Country',
@@ -916,45 +940,50 @@ export const texts = {
     oneTitle: 'Make one link',
     manyTitle: 'Make many links',
     which: 'Card',
+    whichHint: 'The pool that the cards come from, with their value and country.',
     option: (pool: string, value: string, country: string, available: string) =>
       `${pool}: ${value}, ${country} (${available} available)`,
     expires: 'Works until',
-    expiresHint: 'The end of this day. A link that nobody opens gives its card back.',
+    expiresHint: 'The end of this day. The card of a link that nobody opened then goes back into the pool.',
     campaign: 'Campaign',
-    campaignHint: 'Its results count the links.',
+    campaignHint: 'The campaign whose message has the links. Its results count them.',
     noCampaign: 'None',
     reference: 'Reference',
-    referenceHint: 'Your own reference, such as a customer number. Optional.',
+    referenceHint:
+      'Your id of the recipient or the order, such as a customer number, to find the link by. Optional.',
     make: 'Make link',
     madeTitle: 'The link is ready',
     madeText: 'Anyone who has it can open the gift card, once. It is shown only this once.',
     copyLink: 'Copy link',
     howMany: 'How many',
-    howManyHint: '1 to 10,000.',
+    howManyHint: '1 to 10,000. The links have no references, so nobody can tell who got which one.',
     by: 'Links for',
-    byCount: 'A number of people',
-    byList: 'A list of references',
+    bys: { list: 'A list of recipients', count: 'A number of people' },
     references: 'References',
     referencesHint:
-      'One per line, such as the customer numbers of your mailing. Each line gets its own link.',
+      'A reference is your id of a recipient. Enter one per line: the ids that your mailer puts into the message, or else customer numbers. Each line gets its own link.',
     referencesFile: 'From a CSV file',
     referencesFileHint:
-      'Only the column “reference” is read: your id of each recipient. Links as CSV has it beside each link.',
-    areJourneyIds: 'The references are the ids that the messages of the campaign carry as journeyId',
-    isJourneyId: 'The reference is the id that the messages of the campaign carry as journeyId',
+      'Only the column “reference” is read. The file of finished links has it beside each link.',
+    areJourneyIds: 'The references are the ids that the mailer puts into the messages of the campaign',
+    isJourneyId: 'The reference is the id that the mailer puts into the messages of the campaign',
     journeyIdsHint:
-      'Each link then counts in the journey of its recipient, so the funnel of the campaign shows who got and opened a gift card.',
-    checkJourneys: 'Each link counts in the journey of its recipient.',
+      'Then the views, clicks and gift card of a recipient count as one journey. Clear it if the references are other ids, which would count as additional recipients.',
+    journeyIdHint: 'Then the gift card counts in the same journey as the views and clicks of its recipient.',
+    checkJourneys:
+      'Each link counts in the journey of its recipient: the references are the ids in the messages.',
+    checkNoJourneys: 'The links count apart from the views and clicks of their recipients.',
     jobName: 'Name',
-    jobNameHint: 'To recognize the job later, such as “Spring mailing”. Optional.',
+    jobNameHint: 'To recognize these links later, such as “Spring mailing”. Optional.',
     check: 'Continue',
     checkTitle: 'Make these links?',
     checkText: (links: string, value: string, total: string, isOne: boolean) =>
       `${links} ${isOne ? 'link' : 'links'} of ${value}, worth ${total} in total.`,
-    checkDetails: (pool: string, until: string) => `From ${pool}, until ${until}.`,
+    checkDetails: (pool: string, until: string) =>
+      `From the pool ${pool}. The links work until the end of ${until}. The cards of links that nobody opened then go back into the pool.`,
     checkFor: (campaign: string) => `For ${campaign}.`,
     checkLeft: (cards: string, isOne: boolean) =>
-      `${cards} ${isOne ? 'card' : 'cards'} of this value will be left.`,
+      `${cards} ${isOne ? 'card' : 'cards'} of this value will be left in the pool.`,
     checkRepeated: (count: string, isOne: boolean) =>
       `${count} ${isOne ? 'line repeats' : 'lines repeat'} a reference of the list. Each line gets a link of its own.`,
     checkLinked: (count: string, isOne: boolean, latest: string) =>
@@ -970,10 +999,13 @@ export const texts = {
     missing: (links: string) =>
       `The stock is ${links} cards short. That many links will not be made until it is refilled.`,
     tooMany: 'At most 10,000 at once.',
-    needOne: 'At least one is needed.',
+    needOne: { list: 'Enter at least one reference.', count: 'At least one is needed.' },
     jobs: 'Link jobs',
     jobsNote:
       'A job continues when you leave. Resuming it makes no second link for anyone. A new job with the same list does.',
+    jobsNext:
+      'When a job is done, download Links as CSV, and import the file into your mailer: the column reference says which recipient gets the link beside it. A link that nobody opens stops working after its last day, and its card goes back into the pool.',
+    howToSend: 'How to send the links',
     job: (when: string, value: string) => `${value} each, begun ${when}`,
     results: 'Results of link jobs',
     resultsNote:
@@ -995,7 +1027,7 @@ export const texts = {
     cancelRestNow: 'Cancel links',
     cancelledRest: (links: string, isOne: boolean) =>
       `${links} ${isOne ? 'link is' : 'links are'} cancelled.`,
-    noJobs: 'No link jobs yet.',
+    noJobs: 'No link jobs yet. Make many links starts one, which makes the links in the background.',
     progress: (made: string, total: string) => `${made} of ${total} made`,
     worth: (value: string) => `, worth ${value}`,
     forCampaign: (name: string) => `, for ${name}`,

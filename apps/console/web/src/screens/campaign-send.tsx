@@ -1,6 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useId, useState } from 'react';
-import { loadRows, within } from '../api/analytics';
+import { useId, useState, type ReactNode } from 'react';
+import { Link } from 'react-router';
+import { loadRows, ofCampaign, within } from '../api/analytics';
 import { responseOf, perkway } from '../api/perkway';
 import { usePerkInfo } from '../api/perk-info';
 import type { Campaign } from '../api/types';
@@ -14,10 +15,13 @@ import {
   type Mailer,
 } from '../mail-snippets';
 import { daysAgo } from '../dates';
+import { formatExactMoment } from '../format';
 import { CopyButton } from '../parts/copy-button';
 import { SelectField, TextField } from '../parts/fields';
+import { useLiveInterval } from '../parts/live';
 import { Loaded } from '../parts/loaded';
 import { PerkPicture } from '../parts/perk-picture';
+import { Refreshed } from '../parts/refreshed';
 import { Card } from '../parts/screen';
 import { useSearchFilters } from '../parts/search-filters';
 import { texts } from '../texts';
@@ -29,6 +33,7 @@ const SOURCES = 'campaign_funnel.utm_source';
 const MOST_SOURCES = 50;
 /** What tells the mailings of a source apart. URLs have them only if they are filled in. */
 const OPTIONAL = ['utm_campaign', 'utm_content'] as const;
+type Pixel = keyof typeof t.pixelOf;
 
 /** The sources of the past year, the largest first, so that a mailing can get the same name again. */
 const useKnownSources = () =>
@@ -47,7 +52,7 @@ const useKnownSources = () =>
     },
   }).data ?? [];
 
-/** Makes what goes into a mailing: a pixel that counts views, and a tracked URL of each perk. */
+/** Leads through a mailing in steps, with a pixel that counts views and a tracked URL of each perk. */
 export default function CampaignSend({ campaign }: { campaign: Campaign }) {
   const { valueOf, set } = useSearchFilters();
   const [own, setOwn] = useState('');
@@ -58,6 +63,7 @@ export default function CampaignSend({ campaign }: { campaign: Campaign }) {
   const mailer: Mailer = asked in t.mailers ? (asked as Mailer) : 'mailchimp';
   const placeholder = mailer === 'own' ? own.trim() : PLACEHOLDERS[mailer];
   const isUsable = isUsablePlaceholder(placeholder);
+  const pixel: Pixel = valueOf('pixel') === 'teaser' ? 'teaser' : 'reward';
   const utm = {
     utm_source: valueOf('utm_source').trim() || (mailer === 'own' ? 'mail' : t.sources[mailer]),
     utm_medium: 'email',
@@ -94,12 +100,23 @@ export default function CampaignSend({ campaign }: { campaign: Campaign }) {
     },
   });
 
+  /** Shows what needs the URLs, once they and the placeholder are known. */
+  const withUrls = (show: (urls: NonNullable<typeof snippets.data>) => ReactNode) =>
+    isUsable ? (
+      <Loaded query={snippets} lines={4}>
+        {show}
+      </Loaded>
+    ) : (
+      <p>{t.needsPlaceholder}</p>
+    );
+
   return (
     <>
-      <Card title={t.mailer} note={t.mailerNote}>
+      <Card title={t.mailerStep}>
         <div className="form">
           <SelectField
             label={t.mailer}
+            hint={t.mailerHint}
             value={mailer}
             options={t.mailers}
             onValue={(value) => set('mailer', value)}
@@ -113,10 +130,11 @@ export default function CampaignSend({ campaign }: { campaign: Campaign }) {
               onValue={setOwn}
             />
           ) : (
-            <p className="stack">
-              <span>{t.placeholder}</span>
+            <div className="field">
+              <span className="legend-label">{t.placeholder}</span>
               <code data-snippet="placeholder">{placeholder}</code>
-            </p>
+              <p className="hint">{t.placeholderHint}</p>
+            </div>
           )}
           <TextField
             label={t.source}
@@ -144,65 +162,141 @@ export default function CampaignSend({ campaign }: { campaign: Campaign }) {
           ))}
         </div>
       </Card>
-      {isUsable ? (
-        <Loaded query={snippets} lines={8}>
-          {({ pixels, links }) => (
+      <Card title={t.pixelStep}>
+        <div className="stack">
+          <p>{t.pixelText}</p>
+          <SelectField
+            label={t.pixel}
+            value={pixel}
+            options={t.pixelWhen}
+            onValue={(value) => set('pixel', value)}
+          />
+          {withUrls(({ pixels }) => (
             <>
               {isPrivateUrl(pixels.teaser) && (
                 <p className="failed" role="alert">
                   {t.privateHost(new URL(pixels.teaser).host)}
                 </p>
               )}
-              <Card title={t.pixels} note={t.pixelsNote}>
-                <div className="stack">
-                  {(['teaser', 'reward'] as const).map((kind) => (
-                    <Snippet
-                      key={kind}
-                      id={kind}
-                      name={t.pixelOf[kind]}
-                      hint={t.pixelHint[kind]}
-                      html={pixelHtml(pixels[kind], placeholder)}
-                    />
-                  ))}
-                </div>
-              </Card>
-              <Card
-                title={t.links}
-                note={t.linksNote}
-                actions={
-                  links.length > 1 && (
-                    <CopyButton
-                      label={t.copyAll(links.length)}
-                      text={links.map(({ url, title }) => linkHtml(url, placeholder, title)).join('\n')}
-                    />
-                  )
-                }
-              >
-                <div className="stack">
-                  {links.length === 0 && <p>{t.noPerks}</p>}
-                  {links.map(({ perkId, title, url }) => (
-                    <Snippet
-                      key={perkId}
-                      id={perkId}
-                      name={title}
-                      picture={info?.get(perkId)?.picture}
-                      url={personalUrl(url, placeholder)}
-                      html={linkHtml(url, placeholder, title)}
-                    />
-                  ))}
-                  {incentives.length > shown && (
-                    <button type="button" className="button" onClick={() => setShown(shown + PERKS_AT_ONCE)}>
-                      {texts.more}
-                    </button>
-                  )}
-                </div>
-              </Card>
+              <Snippet id={pixel} name={t.pixelOf[pixel]} html={pixelHtml(pixels[pixel], placeholder)} />
             </>
-          )}
-        </Loaded>
-      ) : (
-        <p>{t.needsPlaceholder}</p>
-      )}
+          ))}
+        </div>
+      </Card>
+      <Card title={t.linkStep}>
+        <div className="stack">
+          <p>{t.linkText}</p>
+          {withUrls(({ links }) => (
+            <>
+              {links.length > 1 && (
+                <div className="actions">
+                  <CopyButton
+                    label={t.copyAll(links.length)}
+                    text={links.map(({ url, title }) => linkHtml(url, placeholder, title)).join('\n')}
+                  />
+                </div>
+              )}
+              {links.length === 0 && <p>{t.noPerks}</p>}
+              {links.map(({ perkId, title, url }) => (
+                <Snippet
+                  key={perkId}
+                  id={perkId}
+                  name={title}
+                  picture={info?.get(perkId)?.picture}
+                  url={personalUrl(url, placeholder)}
+                  html={linkHtml(url, placeholder, title)}
+                />
+              ))}
+              {incentives.length > shown && (
+                <button type="button" className="button" onClick={() => setShown(shown + PERKS_AT_ONCE)}>
+                  {texts.more}
+                </button>
+              )}
+            </>
+          ))}
+        </div>
+      </Card>
+      <Card title={t.giftStep}>
+        <div className="stack">
+          <p>{t.giftText(isUsable ? placeholder : null)}</p>
+          <div className="actions">
+            <Link
+              className="button"
+              to={`/gift-cards?${new URLSearchParams({ make: 'many', campaign: campaignId })}`}
+            >
+              {t.makeLinks}
+            </Link>
+            <Link to="/documentation/link-jobs">{t.aboutLinks}</Link>
+          </div>
+        </div>
+      </Card>
+      <Card title={t.testStep}>
+        <div className="stack">
+          <p>{t.testText}</p>
+          <Arrivals {...{ campaignId, pixel, utm }} />
+        </div>
+      </Card>
+      <Card title={t.sendStep}>
+        <p>
+          {t.sendText} <Link to={`/campaigns/${encodeURIComponent(campaignId)}`}>{t.toResults}</Link>
+        </p>
+      </Card>
+    </>
+  );
+}
+
+interface ArrivalsProps {
+  campaignId: string;
+  pixel: Pixel;
+  /** The UTM parameters that the pixel and the links carry. */
+  utm: Record<string, string>;
+}
+
+/** Returns the time of the latest event of the mailing in the last hour, of bots and mail proxies too; null if there is none. */
+async function loadLatest(
+  cube: 'teaser_views' | 'reward_views' | 'incentive_clicks',
+  { campaignId, utm }: ArrivalsProps,
+): Promise<string | null> {
+  const time = `${cube}.occurred_at`;
+  const [row] = await loadRows({
+    measures: [`${cube}.count`],
+    timeDimensions: [{ dimension: time, granularity: 'second', dateRange: 'from 60 minutes ago to now' }],
+    filters: [
+      ...ofCampaign(cube, campaignId),
+      ...Object.entries(utm).map(([name, value]) => ({
+        member: `${cube}.${name}`,
+        operator: 'equals' as const,
+        values: [value],
+      })),
+    ],
+    order: { [time]: 'desc' },
+    limit: 1,
+  });
+  return row ? formatExactMoment(String(row[`${time}.second`])) : null;
+}
+
+/** Says when the pixel was last loaded and a link last clicked, so that a test message is seen to arrive. */
+function Arrivals(mailing: ArrivalsProps) {
+  const arrivals = useQuery({
+    queryKey: ['send-arrivals', mailing],
+    queryFn: () =>
+      Promise.all([loadLatest(`${mailing.pixel}_views`, mailing), loadLatest('incentive_clicks', mailing)]),
+    staleTime: 0,
+    ...useLiveInterval(),
+  });
+  return (
+    <>
+      <Loaded query={arrivals} lines={1}>
+        {([view, click]) => (
+          <p role="status">
+            <strong>{t.arrived(view, click)}</strong>
+          </p>
+        )}
+      </Loaded>
+      <div className="actions">
+        <Refreshed queries={[arrivals]} />
+      </div>
+      <p className="hint">{t.arrivedHint}</p>
     </>
   );
 }
@@ -210,14 +304,13 @@ export default function CampaignSend({ campaign }: { campaign: Campaign }) {
 interface SnippetProps {
   id: string;
   name: string;
-  hint?: string;
   picture?: string | null;
   /** For the link dialog of a mailer's editor, which escapes by itself. */
   url?: string;
   html: string;
 }
 
-const Snippet = ({ id, name, hint, picture, url, html }: SnippetProps) => (
+const Snippet = ({ id, name, picture, url, html }: SnippetProps) => (
   <section className="stack">
     <div className="code-head">
       <h3 className="with-picture">
@@ -229,7 +322,6 @@ const Snippet = ({ id, name, hint, picture, url, html }: SnippetProps) => (
         <CopyButton text={html} label={t.copyHtml} of={name} />
       </span>
     </div>
-    {hint && <p className="hint">{hint}</p>}
     <pre className="code-block">
       <code data-snippet={id}>{html}</code>
     </pre>

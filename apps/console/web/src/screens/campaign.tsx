@@ -239,7 +239,11 @@ function Found({ campaign }: { campaign: Campaign }) {
     <Screen
       title={campaign.name}
       back={{ to: `/campaigns${search}`, label: texts.nav.campaigns }}
-      intro={texts.overview.intro(formatRange(range), formatRange(rangeBefore(range)))}
+      intro={
+        tab === 'send'
+          ? texts.send.intro
+          : texts.overview.intro(formatRange(range), formatRange(rangeBefore(range)))
+      }
       actions={
         tab !== 'send' && (
           <>

@@ -56,89 +56,94 @@ export function LinkJobs() {
     >
       <Loaded query={jobs} isEmpty={(list) => list.length === 0} empty={<p>{t.noJobs}</p>}>
         {(list) => (
-          <ul className="stack">
-            {list.map((job) => (
-              <li key={job.id} id={`job-${job.id}`} className="progress" data-job={job.state}>
-                <div className="card-head">
-                  <span>
-                    <Link to={`/gift-cards/jobs/${job.id}`}>{jobTitle(job)}</Link>{' '}
-                    <span className={`badge ${BADGES[job.state]}`}>{t.states[job.state]}</span>
+          <div className="stack">
+            <p className="hint">
+              {t.jobsNext} <Link to="/documentation/link-jobs#3-send-the-links">{t.howToSend}</Link>
+            </p>
+            <ul className="stack">
+              {list.map((job) => (
+                <li key={job.id} id={`job-${job.id}`} className="progress" data-job={job.state}>
+                  <div className="card-head">
+                    <span>
+                      <Link to={`/gift-cards/jobs/${job.id}`}>{jobTitle(job)}</Link>{' '}
+                      <span className={`badge ${BADGES[job.state]}`}>{t.states[job.state]}</span>
+                    </span>
+                    <span className="actions">
+                      {job.state === 'running' && (
+                        <button
+                          type="button"
+                          className="button small"
+                          onClick={() =>
+                            void act(sendRequest(`/api/link-jobs/${job.id}/stop`, { method: 'POST' }))
+                          }
+                        >
+                          {t.stop}
+                        </button>
+                      )}
+                      {['stopped', 'failed'].includes(job.state) && (
+                        <button
+                          type="button"
+                          className="button small"
+                          onClick={() =>
+                            void act(sendRequest(`/api/link-jobs/${job.id}/resume`, { method: 'POST' }))
+                          }
+                        >
+                          {t.resume}
+                        </button>
+                      )}
+                      {job.made > 0 && (
+                        <button
+                          type="button"
+                          className="button small"
+                          onClick={() =>
+                            void act(
+                              download(
+                                `/api/link-jobs/${job.id}/csv`,
+                                `${slugOf(job.name ?? '') || 'reward-links'}.csv`,
+                              ),
+                            )
+                          }
+                        >
+                          <Icon name="download" /> {t.csv}
+                        </button>
+                      )}
+                    </span>
+                  </div>
+                  {job.name !== null && <span className="hint">{jobDetails(job)}</span>}
+                  <progress
+                    max={job.total}
+                    value={job.made}
+                    aria-label={t.progress(formatNumber(job.made), formatNumber(job.total))}
+                  />
+                  <span className="hint">
+                    {t.progress(formatNumber(job.made), formatNumber(job.total))}
+                    {job.made > 0 && t.worth(formatMoney(job.made * job.denomination, job.currency))}
+                    {job.campaign_id && t.forCampaign(nameOf(job.campaign_id))}
+                    {t.madeBy(job.created_by)}
+                    {job.failed.length > 0 && `, ${t.failedRows(formatNumber(job.failed.length))}`}
                   </span>
-                  <span className="actions">
-                    {job.state === 'running' && (
-                      <button
-                        type="button"
-                        className="button small"
-                        onClick={() =>
-                          void act(sendRequest(`/api/link-jobs/${job.id}/stop`, { method: 'POST' }))
-                        }
-                      >
-                        {t.stop}
-                      </button>
-                    )}
-                    {['stopped', 'failed'].includes(job.state) && (
-                      <button
-                        type="button"
-                        className="button small"
-                        onClick={() =>
-                          void act(sendRequest(`/api/link-jobs/${job.id}/resume`, { method: 'POST' }))
-                        }
-                      >
-                        {t.resume}
-                      </button>
-                    )}
-                    {job.made > 0 && (
-                      <button
-                        type="button"
-                        className="button small"
-                        onClick={() =>
-                          void act(
-                            download(
-                              `/api/link-jobs/${job.id}/csv`,
-                              `${slugOf(job.name ?? '') || 'reward-links'}.csv`,
-                            ),
-                          )
-                        }
-                      >
-                        <Icon name="download" /> {t.csv}
-                      </button>
-                    )}
-                  </span>
-                </div>
-                {job.name !== null && <span className="hint">{jobDetails(job)}</span>}
-                <progress
-                  max={job.total}
-                  value={job.made}
-                  aria-label={t.progress(formatNumber(job.made), formatNumber(job.total))}
-                />
-                <span className="hint">
-                  {t.progress(formatNumber(job.made), formatNumber(job.total))}
-                  {job.made > 0 && t.worth(formatMoney(job.made * job.denomination, job.currency))}
-                  {job.campaign_id && t.forCampaign(nameOf(job.campaign_id))}
-                  {t.madeBy(job.created_by)}
-                  {job.failed.length > 0 && `, ${t.failedRows(formatNumber(job.failed.length))}`}
-                </span>
-                {job.made > 0 && <LinkCounts job={job} />}
-                {job.approval && <Approval job={job} approval={job.approval} />}
-                {job.code === 'LIMIT_REACHED' && <ReachedLimits job={job} />}
-                {job.code && !job.failed.some(({ code }) => code === job.code) && (
-                  <p className="field-error">{texts.errors.byCode[job.code] ?? job.code}</p>
-                )}
-                {job.failed.length > 0 && (
-                  <ul className="field-error">
-                    {[...Map.groupBy(job.failed, ({ code }) => code)].map(([code, rows]) => (
-                      <li key={code}>
-                        {t.failedOf(
-                          rows.map(({ row }) => row),
-                          texts.errors.byCode[code] ?? code,
-                        )}
-                      </li>
-                    ))}
-                  </ul>
-                )}
-              </li>
-            ))}
-          </ul>
+                  {job.made > 0 && <LinkCounts job={job} />}
+                  {job.approval && <Approval job={job} approval={job.approval} />}
+                  {job.code === 'LIMIT_REACHED' && <ReachedLimits job={job} />}
+                  {job.code && !job.failed.some(({ code }) => code === job.code) && (
+                    <p className="field-error">{texts.errors.byCode[job.code] ?? job.code}</p>
+                  )}
+                  {job.failed.length > 0 && (
+                    <ul className="field-error">
+                      {[...Map.groupBy(job.failed, ({ code }) => code)].map(([code, rows]) => (
+                        <li key={code}>
+                          {t.failedOf(
+                            rows.map(({ row }) => row),
+                            texts.errors.byCode[code] ?? code,
+                          )}
+                        </li>
+                      ))}
+                    </ul>
+                  )}
+                </li>
+              ))}
+            </ul>
+          </div>
         )}
       </Loaded>
     </Card>

@@ -35,10 +35,12 @@ const checkReferences = (references: string[]): Promise<LinkedReferences | null>
 interface Props {
   kind: 'one' | 'many';
   pools: Pool[];
+  /** The campaign that is chosen at first; empty for none. */
+  campaignId: string;
   onClose: () => void;
 }
 
-export default function MakeLinks({ kind, pools, onClose }: Props) {
+export default function MakeLinks({ kind, pools, campaignId, onClose }: Props) {
   const client = useQueryClient();
   const { say } = useNotices();
   // Largest stock first, as the most likely choice.
@@ -56,10 +58,11 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
   const campaigns = useCampaigns();
   const [card, setCard] = useState(options[0]?.value ?? '');
   const [until, setUntil] = useState(daysAgo(-30));
-  const [campaign, setCampaign] = useState('');
+  const [campaign, setCampaign] = useState(campaignId);
   const [reference, setReference] = useState('');
-  const [areJourneyIds, setJourneyIds] = useState(false);
-  const [by, setBy] = useState<'count' | 'list'>('count');
+  // The references of a mailing are the ids that its mailer puts into the links; those of one link may be anything.
+  const [areJourneyIds, setJourneyIds] = useState(kind === 'many');
+  const [by, setBy] = useState<'count' | 'list'>('list');
   const [name, setName] = useState('');
   const [isChecking, setChecking] = useState(false);
   const [linked, setLinked] = useState<LinkedReferences | null>(null);
@@ -90,7 +93,7 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
 
   const submit = async () => {
     if (!chosen) throw new Error(t.noOption);
-    if (kind === 'many' && !(wanted >= 1)) throw new Error(t.needOne);
+    if (kind === 'many' && !(wanted >= 1)) throw new Error(t.needOne[by]);
     if (kind === 'many' && wanted > MOST) throw new Error(t.tooMany);
     if (kind === 'many' && !isChecking) {
       const checked = attempt.current;
@@ -176,8 +179,8 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
           )}
         </p>
         <p>
-          {t.checkDetails(poolName(chosen.pool), formatLongDay(dayOf(until)))}{' '}
-          {campaignName !== undefined && t.checkFor(campaignName)}
+          {campaignName !== undefined && t.checkFor(campaignName)}{' '}
+          {t.checkDetails(poolName(chosen.pool), formatLongDay(dayOf(until)))}
         </p>
         {missing > 0 ? (
           <p className="field-error">{t.missing(formatNumber(missing))}</p>
@@ -208,7 +211,9 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
             )}
           </>
         )}
-        {hasJourneys && <p className="hint">{t.checkJourneys}</p>}
+        {by === 'list' && campaign !== '' && (
+          <p className="hint">{areJourneyIds ? t.checkJourneys : t.checkNoJourneys}</p>
+        )}
       </DialogForm>
     );
   }
@@ -234,6 +239,7 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
     >
       <SelectField
         label={t.which}
+        hint={t.whichHint}
         value={card}
         options={options.map(({ pool, entry, value }) => ({
           value,
@@ -283,10 +289,7 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
           <SelectField
             label={t.by}
             value={by}
-            options={[
-              { value: 'count', label: t.byCount },
-              { value: 'list', label: t.byList },
-            ]}
+            options={t.bys}
             onValue={(value) => changed(setBy)(value as 'count' | 'list')}
           />
           {by === 'count' ? (
@@ -339,7 +342,7 @@ export default function MakeLinks({ kind, pools, onClose }: Props) {
             checked={areJourneyIds}
             onValue={changed(setJourneyIds)}
           />
-          <p className="hint">{t.journeyIdsHint}</p>
+          <p className="hint">{kind === 'one' ? t.journeyIdHint : t.journeyIdsHint}</p>
         </div>
       )}
       <p className="hint" role="status">

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import type { Pool } from '../api/types';
 import { lazy } from '../parts/lazy';
+import { useSearchFilters } from '../parts/search-filters';
 import { texts } from '../texts';
 
 const t = texts.giftCards;
@@ -8,10 +9,17 @@ const MakeLinks = lazy(() => import('./make-links'), null);
 
 /**
  * Returns the buttons that make one link or many, and the dialog that they open. The dialog stands apart from them, because it
- * shows a link only once and the buttons may go when there is a first link.
+ * shows a link only once and the buttons may go when there is a first link. The parameters `make=many` and `campaign` of the URL
+ * open the form for many links, with the campaign chosen.
  */
 export function useMakeLinks(pools: Pool[] | undefined) {
-  const [making, setMaking] = useState<'one' | 'many' | null>(null);
+  const { valueOf, set } = useSearchFilters();
+  const [making, setMaking] = useState<'one' | 'many' | null>(valueOf('make') === 'many' ? 'many' : null);
+  const close = () => {
+    setMaking(null);
+    set('make', '');
+    set('campaign', '');
+  };
   const button = (kind: 'one' | 'many') => (
     <button
       type="button"
@@ -29,6 +37,8 @@ export function useMakeLinks(pools: Pool[] | undefined) {
         {button('many')}
       </>
     ),
-    dialog: making && pools && <MakeLinks kind={making} pools={pools} onClose={() => setMaking(null)} />,
+    dialog: making && pools && pools.length > 0 && (
+      <MakeLinks kind={making} pools={pools} campaignId={valueOf('campaign')} onClose={close} />
+    ),
   };
 }

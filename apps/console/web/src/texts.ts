@@ -84,7 +84,7 @@ export const texts = {
     opened: (at: string) => `opened on ${at}`,
     cancelled: (at: string) => `cancelled on ${at}`,
     expired: (at: string) => `expired on ${at}`,
-    waiting: (until: string) => `waiting, expires on ${until}`,
+    outstanding: (until: string) => `outstanding, expires on ${until}`,
     more: 'All of them',
     narrow: 'There are more: type more of the name.',
   },
@@ -905,7 +905,7 @@ export const texts = {
     linksOf: 'Links of this pool',
     noPace: 'No recent links',
     tooLittleHistory: 'Too little history to forecast',
-    outstandingNote: 'Outstanding cards are on links that still wait to be opened.',
+    outstandingNote: 'Outstanding cards are on links that nobody has opened and that still work.',
     lastsNote: `Days left at the rate of the last 30 days, or of the days since the value was loaded: links made, less those cancelled or expired. Fewer than ${LEAST_USED} links or ${LEAST_DAYS} days are too little history to forecast.`,
     emptyTitle: 'No pools yet',
     emptyText: 'Ask your operator for a pool with the gift cards that you want to give.',
@@ -987,7 +987,7 @@ export const texts = {
     became: 'What became of the links, and cancel the rest',
     linksInState: (count: string, state: string, job: string) => `${count} ${state}: ${job}`,
     becameNote: 'Opened and expired links cannot be cancelled.',
-    linkStates: { waiting: 'Waiting', opened: 'Opened', cancelled: 'Cancelled', expired: 'Expired' },
+    linkStates: { waiting: 'Outstanding', opened: 'Opened', cancelled: 'Cancelled', expired: 'Expired' },
     cancelRest: 'Cancel the rest…',
     cancelRestTitle: 'Cancel the links that nobody has opened?',
     cancelRestText: (links: string, isOne: boolean) =>
@@ -1137,7 +1137,7 @@ export const texts = {
       by: (who: string) => `by ${who}`,
       because: (reason: string) => `“${reason}”`,
     },
-    states: { RESERVED: 'Waiting', REVEALED: 'Opened', EXPIRED: 'Expired' },
+    states: { RESERVED: 'Outstanding', REVEALED: 'Opened', EXPIRED: 'Expired' },
     cancelled: 'Cancelled',
     value: 'Value',
     made: 'Made',
@@ -1861,7 +1861,7 @@ export const texts = {
     signed: 'Download signed',
     costs: 'What links cost',
     costsNote:
-      'Opened links are spent: their recipients have the cards. Outstanding ones still wait, and cost nothing if they are cancelled or expire.',
+      'Opened links are spent: their recipients have the cards. Outstanding ones cost nothing if they are cancelled or expire.',
     costsIn: (month: string) => `In ${month}, in UTC.`,
     costFigures: {
       revealed: 'Opened (spent)',
@@ -1871,7 +1871,7 @@ export const texts = {
     },
     stock: 'Stock',
     sumNote:
-      'Cards at the start, plus those loaded, less those opened and withdrawn, are the cards at the end. Cards on links that still wait are among them.',
+      'Cards at the start, plus those loaded, less those opened and withdrawn, are the cards at the end. Cards on outstanding links are among them.',
     closedNote: 'This month is closed: its figures never change.',
     openNote: 'This month is not over. It can be signed when it is.',
     cardsByPool: 'Stock by pool and value',

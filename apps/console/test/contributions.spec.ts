@@ -109,8 +109,8 @@ describe('the cause of a change', () => {
     expect(
       causeOf(
         [
-          { points: 0.1, count: 600 },
-          { points: 0.02, count: 400 },
+          { name: 'large', points: 0.1, count: 600 },
+          { name: 'small', points: 0.02, count: 400 },
         ],
         0.12,
         1_000,
@@ -124,7 +124,17 @@ describe('the cause of a change', () => {
   });
 
   it('is no segment that has nearly all journeys', () => {
-    expect(causeOf([{ points: 0.06, count: 910 }], 0.06, 1_000)).toBeUndefined();
+    expect(causeOf([{ name: 'all', points: 0.06, count: 910 }], 0.06, 1_000)).toBeUndefined();
+  });
+
+  it('is journeys without a value only if no segment with a name qualifies', () => {
+    const none = { name: null, points: 0.08, count: 500 };
+    const others = [
+      { name: 'app', points: 0.05, count: 300 },
+      { name: 'mail', points: -0.03, count: 200 },
+    ];
+    expect(causeOf([none, ...others], 0.1, 1_000)).toEqual({ main: others[0], next: none });
+    expect(causeOf([none, others[1]!], 0.1, 1_000)?.main).toBe(none);
   });
 });
 
@@ -170,6 +180,8 @@ describe('the verdict', () => {
     expect(verdict([11, 3], [9, 2])).toBe('same');
     expect(verdict([1000, 225], [1000, 225])).toBe('same');
     expect(verdict([10, 0], [10, 0])).toBe('same');
+    // Fisher's exact test: 17 %.
+    expect(verdict([5, 3], [5, 0])).toBe('same');
   });
 
   it('does not exist without journeys in the earlier period', () => {
@@ -183,6 +195,11 @@ it.each([
   [860, 1_060, true],
   [1, 0, false],
   [0, 0, false],
+  // As the exact test (binomial, 95 %) says of small counts.
+  [0, 5, false],
+  [0, 6, true],
+  [7, 1, false],
+  [8, 1, true],
   // As many each day of February as of January.
   [28_000, 31_000, false, 28 / 31],
   [31_000, 31_000, true, 28 / 31],

@@ -108,6 +108,7 @@ describe('a report', () => {
       },
       range_before: { from: yesterday(), to: yesterday() },
       by_day: [{ day: today(), teaser_views: 2, teaser_views_people: 2, conversions: 1 }],
+      by_day_before: [],
       by_perk: [
         {
           ...{ perk_id: 'weekend', perk_title: 'A weekend for two' },
@@ -141,6 +142,23 @@ describe('a report', () => {
       fleet.console.logs,
     ]);
     expect(stored).not.toContain(secret);
+  });
+
+  it('has the period before by day, source and perk', async () => {
+    const tomorrow = inOneDay().slice(0, 10);
+    const { body: made } = await create({ range: { from: tomorrow, to: tomorrow } }).expect(201);
+    const { body } = await read(made.url).expect(200);
+    expect(body).toMatchObject({
+      by_day: [],
+      by_day_before: [{ day: today(), teaser_views_people: 2, conversions_people: 1 }],
+      by_perk: [{ perk_id: 'weekend', converters: 0, clickers_before: 0, converters_before: 1 }],
+      by_source: [
+        {
+          ...{ utm_source: null, journeys: 0, converters: 0 },
+          ...{ journeys_before: 2, clickers_before: 0, converters_before: 1 },
+        },
+      ],
+    });
   });
 
   it('never changes, and ends when it expires or is revoked', async () => {

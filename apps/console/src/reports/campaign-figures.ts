@@ -18,7 +18,7 @@ import { FUNNEL, type FrozenReportDto, type StepDto } from './report.dto.js';
 type Cells = Record<string, unknown>;
 type Figures = Pick<
   FrozenReportDto,
-  'funnel' | 'range_before' | 'steps' | 'by_day' | 'by_perk' | 'by_source'
+  'funnel' | 'range_before' | 'steps' | 'by_day' | 'by_day_before' | 'by_perk' | 'by_source'
 >;
 type Campaign = AnswerOf<Documents['boost']['getCampaign']>;
 type Query = InputOf<Documents['analytics']['loadByPost']>['query'];
@@ -39,6 +39,8 @@ const BY_DAY = {
   incentive_clicks: 'clicks',
   conversions: 'conversions',
 } as const;
+const CUBES = Object.entries(BY_DAY);
+const COUNTS = ['count', 'count_people'];
 const CLICKS = { clicks: 'count', clicks_people: 'count_people' };
 const MAX_ROWS = 10_000;
 const DAY_MS = 86_400_000;
@@ -76,15 +78,18 @@ export class CampaignFigures {
       cube: string,
       measures: readonly string[],
       dimensions: string[] = [],
+      dates = range,
       time: object = {},
     ) => {
       const named = (names: readonly string[]) => names.map((name) => `${cube}.${name}`);
-      return loadIn(range, cube, { measures: named(measures), dimensions: named(dimensions) }, time);
+      return loadIn(dates, cube, { measures: named(measures), dimensions: named(dimensions) }, time);
     };
     const [from, to] = rangeBefore([range.from, range.to]);
     const before = { from, to };
-    const counts = ['count', 'count_people'];
-    const cubes = Object.entries(BY_DAY);
+    const outcomesBy = (dimensions: string[], measures: readonly string[]) =>
+      Promise.all([range, before].map((each) => load('campaign_funnel', measures, dimensions, each)));
+    const countsByDay = async (dates: Range) =>
+      byDay(await Promise.all(CUBES.map(([cube]) => load(cube, COUNTS, [], dates, { granularity: 'day' }))));
     const [
       [funnel = {}],
       [funnelBefore = {}],
@@ -92,41 +97,37 @@ export class CampaignFigures {
       conversions,
       clicksOfPerks,
       conversionsOfPerks,
-      journeysOfPerks,
+      [journeysOfPerks = [], journeysOfPerksBefore = []],
       clicksOfSources,
-      journeysOfSources,
+      [journeysOfSources = [], journeysOfSourcesBefore = []],
       teasers,
-      ...days
+      days,
+      daysBefore,
     ] = await Promise.all([
       load('campaign_funnel', FUNNEL),
-      loadIn(before, 'campaign_funnel', {
-        measures: JOURNEY_STEPS.map((name) => `campaign_funnel.${name}`),
-      }),
+      load('campaign_funnel', JOURNEY_STEPS, [], before),
       Promise.all(
         [range, before, daysUntil(before)].map((each) => loadIn(each, 'reward_links', LINK_MEMBERS)),
       ),
       Promise.all([range, before].map((each) => loadIn(each, 'conversions', CONVERSION_MEMBERS))),
-      load('incentive_clicks', counts, ['perk_id', 'perk_title']),
+      load('incentive_clicks', COUNTS, ['perk_id', 'perk_title']),
       load('conversions', ['count'], ['perk_id', 'perk_title']),
-      load('campaign_funnel', ['clickers', 'converters'], ['perk_id', 'perk_title']),
-      load('incentive_clicks', counts, ['utm_source']),
-      load('campaign_funnel', JOURNEY_STEPS, ['utm_source']),
+      outcomesBy(['perk_id', 'perk_title'], ['clickers', 'converters']),
+      load('incentive_clicks', COUNTS, ['utm_source']),
+      outcomesBy(['utm_source'], JOURNEY_STEPS),
       responseOf('boost', perkway.boost.getTeasers({ campaignId })),
-      ...cubes.map(([cube]) => load(cube, counts, [], { granularity: 'day' })),
+      countsByDay(range),
+      countsByDay(before),
     ]);
-    const byDay = new Map<string, Figures['by_day'][number]>();
-    for (const [index, [cube, name]] of cubes.entries())
-      for (const row of days[index]!) {
-        const day = String(row[`${cube}.occurred_at.day`]).slice(0, 10);
-        const cells = byDay.get(day) ?? { day };
-        byDay.set(day, cells);
-        cells[name] = number(row[`${cube}.count`]);
-        cells[`${name}_people`] = number(row[`${cube}.count_people`]);
-      }
     const byPerk = figuresBy('perk_id', [
       ['incentive_clicks', clicksOfPerks, CLICKS],
       ['conversions', conversionsOfPerks, { conversions: 'count' }],
       ['campaign_funnel', journeysOfPerks, { clickers: 'clickers', converters: 'converters' }],
+      [
+        'campaign_funnel',
+        journeysOfPerksBefore,
+        { clickers_before: 'clickers', converters_before: 'converters' },
+      ],
     ]);
     const titles = new Map(teasers.incentives.map(({ perkId, title }) => [perkId, title]));
     const unclicked = campaign.incentives
@@ -138,6 +139,11 @@ export class CampaignFigures {
         'campaign_funnel',
         journeysOfSources,
         { journeys: 'journeys', clickers: 'clickers', converters: 'converters' },
+      ],
+      [
+        'campaign_funnel',
+        journeysOfSourcesBefore,
+        { journeys_before: 'journeys', clickers_before: 'clickers', converters_before: 'converters' },
       ],
     ]);
     return {
@@ -153,7 +159,8 @@ export class CampaignFigures {
         linkAmounts(links),
         conversions.map((rows) => conversionAmount(rows)),
       ),
-      by_day: [...byDay.values()].sort((a, b) => a.day.localeCompare(b.day)),
+      by_day: days,
+      by_day_before: daysBefore,
       by_perk: [...byPerk, ...unclicked]
         .flatMap(({ value, title, figures }) =>
           value === null
@@ -162,6 +169,7 @@ export class CampaignFigures {
                 perk_id: value,
                 perk_title: title,
                 ...{ clicks: 0, clicks_people: 0, clickers: 0, conversions: 0, converters: 0 },
+                ...{ clickers_before: 0, converters_before: 0 },
                 ...figures,
               },
         )
@@ -170,11 +178,26 @@ export class CampaignFigures {
         .map(({ value, figures }) => ({
           utm_source: value,
           ...{ clicks: 0, clicks_people: 0, journeys: 0, clickers: 0, converters: 0 },
+          ...{ journeys_before: 0, clickers_before: 0, converters_before: 0 },
           ...figures,
         }))
         .sort((a, b) => b.clicks - a.clicks || b.journeys - a.journeys),
     };
   }
+}
+
+/** Collects the counts of each day from the rows of each cube. */
+function byDay(rowsByCube: Cells[][]): Figures['by_day'] {
+  const found = new Map<string, Figures['by_day'][number]>();
+  for (const [index, [cube, name]] of CUBES.entries())
+    for (const row of rowsByCube[index]!) {
+      const day = String(row[`${cube}.occurred_at.day`]).slice(0, 10);
+      const cells = found.get(day) ?? { day };
+      found.set(day, cells);
+      cells[name] = number(row[`${cube}.count`]);
+      cells[`${name}_people`] = number(row[`${cube}.count_people`]);
+    }
+  return [...found.values()].sort((a, b) => a.day.localeCompare(b.day));
 }
 
 /** The rows of a cube, and the measure of each figure. */

@@ -108,7 +108,8 @@ const text = { type: 'string', nullable: true } as const;
 const row = (properties: Record<string, object>, required: string[], example: object) =>
   ({ type: 'array', items: { type: 'object', properties, required, example } }) as const;
 
-const LATER = 'Reports of earlier releases lack the counts of journeys: `clickers`, `converters`, `journeys`';
+const LATER =
+  'Counts that end in `_before` are those of `range_before`. Reports of earlier releases lack these, and some also the counts of journeys: `clickers`, `converters`, `journeys`';
 const amounts = {
   type: 'array',
   items: {
@@ -117,6 +118,16 @@ const amounts = {
     required: ['currency', 'amount'],
   },
 } as const;
+const DAYS = row(
+  {
+    day: { type: 'string', format: 'date' },
+    ...counts('teaser_views', 'teaser_views_people', 'reward_views', 'reward_views_people'),
+    ...counts('clicks', 'clicks_people', 'conversions', 'conversions_people'),
+  },
+  ['day'],
+  { day: '2026-10-01', teaser_views: 40, teaser_views_people: 36 },
+);
+type DayDto = { day: string } & Counts<DayFigure>;
 export interface StepDto {
   step: string;
   count: number;
@@ -176,30 +187,27 @@ export class FrozenReportDto {
       'What happened in `range` and in `range_before`: `journeys`, `clickers`, `converters`, the `conversions` of people, and the reward links by state, with or without a journey. `outstanding` are the links that wait at the end of the range',
   })
   steps?: StepDto[];
+  @ApiProperty({ ...DAYS, description: 'Days without events are omitted; a figure that a day lacks is 0' })
+  by_day: DayDto[];
   @ApiProperty({
-    ...row(
-      {
-        day: { type: 'string', format: 'date' },
-        ...counts('teaser_views', 'teaser_views_people', 'reward_views', 'reward_views_people'),
-        ...counts('clicks', 'clicks_people', 'conversions', 'conversions_people'),
-      },
-      ['day'],
-      { day: '2026-10-01', teaser_views: 40, teaser_views_people: 36 },
-    ),
-    description: 'Days without events are omitted; a figure that a day lacks is 0',
+    ...DAYS,
+    required: false,
+    description: 'The same for the days of `range_before`. Reports of earlier releases lack it',
   })
-  by_day: ({ day: string } & Counts<DayFigure>)[];
+  by_day_before?: DayDto[];
   @ApiProperty({
     ...row(
       {
         perk_id: { type: 'string' },
         perk_title: text,
         ...counts('clicks', 'clicks_people', 'clickers', 'conversions', 'converters'),
+        ...counts('clickers_before', 'converters_before'),
       },
       ['perk_id', 'perk_title', 'clicks', 'clicks_people', 'conversions'],
       {
         ...{ perk_id: 'fernway-weekend', perk_title: 'A weekend for two' },
         ...{ clicks: 120, clicks_people: 110, clickers: 96, conversions: 9, converters: 8 },
+        ...{ clickers_before: 80, converters_before: 5 },
       },
     ),
     description: `Also perks of the campaign that nobody clicked. ${LATER}`,
@@ -212,17 +220,21 @@ export class FrozenReportDto {
     clickers?: number;
     conversions: number;
     converters?: number;
+    clickers_before?: number;
+    converters_before?: number;
   }[];
   @ApiProperty({
     ...row(
       {
         utm_source: text,
         ...counts('clicks', 'clicks_people', 'journeys', 'clickers', 'converters'),
+        ...counts('journeys_before', 'clickers_before', 'converters_before'),
       },
       ['utm_source', 'clicks', 'clicks_people'],
       {
         utm_source: 'newsletter',
         ...{ clicks: 80, clicks_people: 75, journeys: 250, clickers: 70, converters: 6 },
+        ...{ journeys_before: 240, clickers_before: 60, converters_before: 6 },
       },
     ),
     description: LATER,
@@ -234,5 +246,8 @@ export class FrozenReportDto {
     journeys?: number;
     clickers?: number;
     converters?: number;
+    journeys_before?: number;
+    clickers_before?: number;
+    converters_before?: number;
   }[];
 }

@@ -247,15 +247,19 @@ const CHART_TITLES: Record<string, string> = {
   revealed: 'Links opened by day',
 };
 
-const RATES = /\d[\d.,]*% (?:clicked|converted), against [\d.,]+% before/g;
+const RATES = /\d[\d.,]*% of journeys (?:clicked|converted), [\d.,]+% in the days before/g;
 type Rates = Record<'journeys' | 'clickers' | 'converters', number>;
 const ratesOf = (now: Rates, before: Rates) =>
   now.journeys > 0 && before.journeys > 0
     ? [
-        `${share(now.clickers, now.journeys)} clicked, against ${share(before.clickers, before.journeys)} before`,
-        `${share(now.converters, now.journeys)} converted, against ${share(before.converters, before.journeys)} before`,
+        `${share(now.clickers, now.journeys)} of journeys clicked, ${share(before.clickers, before.journeys)} in the days before`,
+        `${share(now.converters, now.journeys)} of journeys converted, ${share(before.converters, before.journeys)} in the days before`,
       ]
     : null;
+
+/** How tables name the journeys without a value. */
+const noPart = (breakdown: string) =>
+  `No ${{ utm_source: 'source', utm_medium: 'medium' }[breakdown] ?? breakdown.replace('cmeta_', '')}`;
 
 const stateFilter = (name: string): Filter[] =>
   STATE_OF[name] === undefined ? [] : [equals('state', STATE_OF[name])];
@@ -408,17 +412,34 @@ async function stepsOf(subject: Subject, ofCampaign: Filter[]) {
       };
     }),
   ]);
+  const opened = [...ofCampaign, equals('state', 'revealed')];
+  const [conversions, openedLinks, values] = await Promise.all([
+    countOf(subject, 'conversions', 'count_people', now, ofCampaign),
+    countOf(subject, 'reward_links', 'count', now, opened),
+    load('reward_links', {
+      ...{ measures: ['count'], dimensions: ['currency', 'denomination'], range: now, filters: opened },
+    }),
+  ]);
+  const spent = [conversions, openedLinks].map((count) =>
+    count > 0 && openedLinks > 0
+      ? moneyOf(sumsBy(values, (row) => (Number(row.count) * Number(row.denomination)) / count))
+      : undefined,
+  );
   const isUnused = ([name, count, countBefore]: string[]) =>
     name!.startsWith('Links ') && count === '0' && countBefore === '0';
   const unused = rows.filter(isUnused).map(([name]) => name!.split(' ')[1]!);
   return {
     rows: rows.filter((row) => !isUnused(row)),
     unused: new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(unused),
+    spent,
   };
 }
 const shownSteps = ({ tables, text }: Pick<Shown, 'tables' | 'text'>) => ({
   rows: tables['Results by step']?.rows,
   unused: text.match(/No reward links were (.*?) in these dates/)?.[1] ?? '',
+  spent: [/Spent per conversion: (.*?) \(/, /Spent per link opened: (.*?)\.(?!\d)/].map(
+    (of) => text.match(of)?.[1],
+  ),
 });
 async function checkSteps(page: Page, subject: Subject, path: string, ofCampaign: Filter[] = []) {
   await shows(page, `${path}?${dates(subject.now)}`, shownSteps, await stepsOf(subject, ofCampaign));
@@ -497,7 +518,7 @@ async function checkChanges(
               points(clickers / total.journeys - clickersBefore / total.journeysBefore),
             ])
         : list.map((part) => [
-            part.name ?? '(none)',
+            part.name ?? noPart(way),
             number(part.journeys),
             number(part.journeysBefore),
             share(part.clickers, part.journeys),
@@ -916,7 +937,7 @@ async function checkCampaign(page: Page, subject: Subject): Promise<void> {
       number,
     ];
     return [
-      String(name ?? '(none)'),
+      String(name ?? noPart('utm_source')),
       number(all),
       number(clicked),
       share(clicked, all),
@@ -940,6 +961,8 @@ async function checkCampaign(page: Page, subject: Subject): Promise<void> {
 const isOnlySeenByBots = (row: string[], expected: string[][]) =>
   row.slice(1, 3).join() === '0,0' && !expected.some(([title]) => title === row[0]);
 
+const CHARTS = ['Clicks', 'Views', 'Conversions'];
+
 /** Freezes a report, whose days are in UTC, and reads it. */
 async function checkReport(page: Page, subject: Subject, campaignId: string): Promise<void> {
   const { now: range } = subject;
@@ -959,20 +982,29 @@ async function checkReport(page: Page, subject: Subject, campaignId: string): Pr
     funnelOf(ofUtc, subject.before, filters),
   ]);
   const { journeys, clickers, converters } = outcomes;
-  const days = await Promise.all(
-    [['incentive_clicks'], ['teaser_views', 'reward_views'], ['conversions']].map(async (cubes) => {
-      const each = await Promise.all(cubes.map((cube) => byDay(ofUtc, cube, range, filters)));
-      return daysIn(range).map((_, day) => sum(each.map((values) => values[day]!)));
-    }),
-  );
+  const [days, daysBefore] = (await Promise.all(
+    [range, subject.before].map((dates) =>
+      Promise.all(
+        [['incentive_clicks'], ['teaser_views', 'reward_views'], ['conversions']].map(async (cubes) => {
+          const each = await Promise.all(cubes.map((cube) => byDay(ofUtc, cube, dates, filters)));
+          return daysIn(dates).map((_, day) => sum(each.map((values) => values[day]!)));
+        }),
+      ),
+    ),
+  )) as [number[][], number[][]];
   const read = async (dimension: string) => {
     const load = (cube: string, measures: string[]) =>
       ofUtc.load(cube, { measures, dimensions: [dimension], range, filters });
-    const [clicks, funnels] = await Promise.all([
+    const [clicks, funnels, funnelsBefore] = await Promise.all([
       load('incentive_clicks', ['count', 'count_people']),
       load(FUNNEL, ['journeys', 'clickers', 'converters']),
+      ofUtc.load(FUNNEL, {
+        ...{ measures: ['journeys'], dimensions: [dimension], range: subject.before, filters },
+      }),
     ]);
-    const names = new Set([...clicks, ...funnels].map((row) => row[dimension] as string | null));
+    const names = new Set(
+      [...clicks, ...funnels, ...funnelsBefore].map((row) => row[dimension] as string | null),
+    );
     return [...names].map((name) => {
       const of = (rows: Row[]): Row => rows.find((row) => row[dimension] === name) ?? {};
       const [clicked, outcome] = [of(clicks), of(funnels)];
@@ -1004,7 +1036,7 @@ async function checkReport(page: Page, subject: Subject, campaignId: string): Pr
       rates: text.match(RATES) as string[] | null,
       funnel: lists['From contact to gift card'],
       fullBar: text.match(FULL_BAR)?.[1],
-      days: tables['By day']?.rows,
+      days: CHARTS.map((name) => tables[`${name} by day`]?.rows),
       perks: sorted((tables['By perk']?.rows ?? []).filter((row) => row[2] !== '0')),
       sources: sorted(tables['By source']?.rows ?? []),
     }),
@@ -1015,9 +1047,16 @@ async function checkReport(page: Page, subject: Subject, campaignId: string): Pr
       rates: ratesOf(outcomes, before),
       funnel: list,
       fullBar: fullBarOf(journeys),
-      days: daysIn(range)
-        .map((day, index) => [longDay(day), ...days.map((values) => number(values[index]!))])
-        .reverse(),
+      days: days.map((values, chart) =>
+        daysIn(range)
+          .map((day, index) => [
+            longDay(day),
+            number(values[index]!),
+            // The month before can have fewer days.
+            daysBefore[chart]![index] === undefined ? '–' : number(daysBefore[chart]![index]),
+          ])
+          .reverse(),
+      ),
       perks: sorted(
         byPerk
           .filter(({ name, all }) => name !== null && all > 0)
@@ -1031,7 +1070,7 @@ async function checkReport(page: Page, subject: Subject, campaignId: string): Pr
       ),
       sources: sorted(
         bySource.map((one) => [
-          one.name ?? '(none)',
+          one.name ?? `${noPart('utm_source')} Journeys without utm_source`,
           number(one.people),
           number(one.all),
           number(one.journeys),

@@ -315,12 +315,12 @@ describe('a marketing manager', () => {
     await page.getByRole('cell', { name: 'Cancelled' }).waitFor();
 
     await page.getByLabel('Reference or id').fill('customer-8');
-    await page.getByRole('cell', { name: 'Waiting' }).waitFor();
+    await page.getByRole('cell', { name: 'Outstanding' }).waitFor();
     const made = await page.getByRole('cell', { name: / by console: / }).innerText();
     await page.getByLabel('Made by').fill('nobody');
     await page.getByText('No link matches').waitFor();
     await page.getByLabel('Made by').fill(made.slice(made.indexOf('console: ')));
-    await page.getByRole('cell', { name: 'Waiting' }).waitFor();
+    await page.getByRole('cell', { name: 'Outstanding' }).waitFor();
     await page.getByRole('switch', { name: 'Auto-refresh' }).press('Space');
     await stage.reveal(lines.find((line) => line.startsWith('customer-8,'))!.split(',')[1]!);
     await page.getByRole('cell', { name: /^Opened/ }).waitFor();
@@ -1705,7 +1705,7 @@ describe('an operator', () => {
     await find(quiet.linkId.slice(0, 8));
     const found = finder.getByRole('region', { name: 'Reward links' });
     await found.getByText(`€25, of Name of ${quiet.account}`).waitFor();
-    expect(await found.innerText()).toMatch(/, waiting, expires on \d/);
+    expect(await found.innerText()).toMatch(/, outstanding, expires on \d/);
     await screenshot(page, 'search-link');
     await page.keyboard.press('Enter');
     const drawer = page.getByRole('dialog', { name: 'Reward link' });

@@ -81,16 +81,19 @@ export const perkContributionsOf = <Perk extends PerkOutcomes>(
 const MOST_OF_ALL = 0.9;
 
 /**
- * Returns as `main` the part that made at least half of the change, because the verdict says "most of the change", and
- * as `next` the largest other part if it moved the rate, up or down, by at least a quarter of the change. Undefined
- * without `main`.
+ * Returns as `main` the part that made at least half of the change, because the verdict says "mostly", and as `next` the
+ * largest other part if it moved the rate, up or down, by at least a quarter of the change. Undefined without `main`.
+ * Journeys without a value, such as a source, are `main` only if no part with a name can be.
  */
-export function causeOf<Part extends { points: number; count: number }>(
+export function causeOf<Part extends { name: string | null; points: number; count: number }>(
   parts: Part[],
   change: number,
   journeys: number,
 ): { main: Part; next?: Part } | undefined {
-  const main = parts.find(({ points, count }) => points / change >= 0.5 && count <= MOST_OF_ALL * journeys);
+  const large = parts.filter(
+    ({ points, count }) => points / change >= 0.5 && count <= MOST_OF_ALL * journeys,
+  );
+  const main = large.find(({ name }) => name !== null) ?? large[0];
   if (!main) return undefined;
   return { main, next: parts.find((part) => part !== main && Math.abs(part.points / change) >= 0.25) };
 }
@@ -99,20 +102,24 @@ export function causeOf<Part extends { points: number; count: number }>(
 const CRITICAL_VALUE = 1.96;
 
 /**
- * Returns whether chance alone is unlikely to explain the difference of two counts (Poisson, 95 %).
+ * Returns whether chance alone is unlikely to explain the difference of two counts (Poisson, 95 %). Without the
+ * continuity correction, small counts would change clearly too often.
  * @param ratio the number of days of the count, divided by that of the one before
  */
 export const isClearChange = (now: number, before: number, ratio = 1) =>
-  Math.abs(now - ratio * before) > CRITICAL_VALUE * Math.sqrt(now + ratio ** 2 * before);
+  Math.abs(now - ratio * before) - (1 + ratio) / 2 > CRITICAL_VALUE * Math.sqrt(now + ratio ** 2 * before);
 
 /**
- * Returns by how many standard deviations the rate changed (two-proportion z-test); null if a period has no journeys.
+ * Returns by how many standard deviations the rate changed (two-proportion z-test with a continuity correction); null if
+ * a period has no journeys.
  */
 export function deviationsOf({ journeys, reached, journeysBefore, reachedBefore }: Total): number | null {
   if (journeys === 0 || journeysBefore === 0) return null;
   const pooled = (reached + reachedBefore) / (journeys + journeysBefore);
   const deviation = Math.sqrt(pooled * (1 - pooled) * (1 / journeys + 1 / journeysBefore));
-  return deviation === 0 ? 0 : (reached / journeys - reachedBefore / journeysBefore) / deviation;
+  const change = reached / journeys - reachedBefore / journeysBefore;
+  const correction = (1 / journeys + 1 / journeysBefore) / 2;
+  return deviation === 0 ? 0 : (Math.sign(change) * Math.max(0, Math.abs(change) - correction)) / deviation;
 }
 
 /** Compares two rates, of journeys that clicked or that converted: `same` if chance alone could explain the difference (95 %). */

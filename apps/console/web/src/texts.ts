@@ -9,6 +9,10 @@ const ONLY_VIEW = 'You only view this account, so you cannot change anything.';
 const UTM_SOURCE = 'Source (utm_source)';
 const COUNTED_BY_SOURCE = 'A journey that came from two sources counts for each of them.';
 const UTM_CAMPAIGN = 'Mailing (utm_campaign)';
+const CHANCE = 'The difference could be chance.';
+const clicked = (now: string, before: string) => `${now} of journeys clicked, ${before} in the days before.`;
+const converted = (now: string, before: string) =>
+  `${now} of journeys converted, ${before} in the days before.`;
 
 export const texts = {
   product: 'Perkway',
@@ -84,7 +88,7 @@ export const texts = {
     opened: (at: string) => `opened on ${at}`,
     cancelled: (at: string) => `cancelled on ${at}`,
     expired: (at: string) => `expired on ${at}`,
-    waiting: (until: string) => `waiting, expires on ${until}`,
+    outstanding: (until: string) => `outstanding, expires on ${until}`,
     more: 'All of them',
     narrow: 'There are more: type more of the name.',
   },
@@ -229,43 +233,59 @@ export const texts = {
     question: 'Did it work?',
     verdict: {
       none: 'No journey in these dates, so there is no rate.',
-      noneBefore: 'No journey in the days before, so there is nothing to compare with.',
+      noneBefore: 'No journey in the days before.',
+      badges: {
+        clickers: {
+          better: 'Clicks: better',
+          worse: 'Clicks: worse',
+          same: 'Clicks: no clear change',
+          none: 'Clicks: nothing to compare',
+        },
+        converters: {
+          better: 'Conversions: better',
+          worse: 'Conversions: worse',
+          same: 'Conversions: no clear change',
+          none: 'Conversions: nothing to compare',
+        },
+      },
       clickers: {
-        better: (now: string, before: string) => `Better: ${now} clicked, against ${before} before.`,
-        worse: (now: string, before: string) => `Worse: ${now} clicked, against ${before} before.`,
-        same: (now: string, before: string) =>
-          `No clear change: ${now} clicked, against ${before} before. The difference could be chance.`,
+        better: clicked,
+        worse: clicked,
+        same: (now: string, before: string) => `${clicked(now, before)} ${CHANCE}`,
       },
       converters: {
-        better: (now: string, before: string) => `Better: ${now} converted, against ${before} before.`,
-        worse: (now: string, before: string) => `Worse: ${now} converted, against ${before} before.`,
-        same: (now: string, before: string) =>
-          `${now} converted, against ${before} before. The difference could be chance.`,
+        better: converted,
+        worse: converted,
+        same: (now: string, before: string) => `${converted(now, before)} ${CHANCE}`,
       },
       journey:
         'A journey is one recipient with any view, click, conversion or reward link. Recipients with none are not counted, so this is not the click rate of your mailer.',
       perks:
-        'A journey of several perks counts for each of them, so the points of perks can add up to more than the change.',
+        'Points are percentage points of the rate. A journey of several perks counts for each of them, so the points of perks can add up to more than the change.',
       roles: {
-        main: 'most of the change',
-        next: 'part of the change',
-        offset: 'offsets part of it',
-        fall: 'largest fall',
+        main: 'Mostly because of',
+        next: 'Also because of',
+        offset: 'Partly offset by',
+        fall: 'Clear fall of',
       },
       reached: {
         clickers: { own: 'clicked', perk: 'of journeys clicked it' },
         converters: { own: 'converted', perk: 'of journeys converted with it' },
       },
-      /** The rates are null without journeys. */
-      part: ({
-        by,
-        role,
+      /** The rates are null without journeys. @param isByShare whether the part's own rate went the other way */
+      rates: ({
         reached,
         points,
+        isByShare,
         ...rates
-      }: Record<'by' | 'role' | 'reached' | 'points', string> &
-        Record<'rate' | 'rateBefore', string | null>) =>
-        `(${by}, ${role}): ${rates.rate === null ? 'no journeys' : `${rates.rate} ${reached}`}, ${rates.rateBefore ?? 'no journeys'} before, ${points}`,
+      }: Record<'reached' | 'points', string> &
+        Record<'rate' | 'rateBefore', string | null> & { isByShare: boolean }) =>
+        `: ${rates.rate === null ? 'no journeys' : `${rates.rate} ${reached}`}, ${rates.rateBefore ?? 'no journeys'} before (${points}${isByShare ? ', from its share of the journeys' : ''}).`,
+      howPoints: 'How the points add up',
+      points:
+        'A part moves the rate, in percentage points, by its own rate and by its share of the journeys.',
+      split: (name: string, points: string, rate: string, share: string) =>
+        `${name}: ${points} = ${rate} from its rate, ${share} from its share.`,
     },
     figures: {
       made: 'Links made',
@@ -333,6 +353,9 @@ export const texts = {
       value: 'Value',
       valueBefore: 'Value before',
       note: 'People only. A link has the value of its card and counts on the day of the step. Only opened links are spent. The value of conversions is the sum that your server sent.',
+      spentPerConversion: (amount: string) =>
+        `Spent per conversion: ${amount} (value of links opened / conversions, both in these dates).`,
+      spentPerOpened: (amount: string) => `Spent per link opened: ${amount}.`,
       howCounted: 'How figures are counted',
       unused: (steps: string[]) =>
         `No reward links were ${formatChoice(steps)} in these dates or the days before.`,
@@ -356,7 +379,18 @@ export const texts = {
         clicks: 'Clicks of each perk',
       },
       segment: (name: string) => `Segment: ${name}`,
-      causes: { utm_source: 'source', perk: 'perk' } as Record<string, string>,
+      /** The words for one part of each breakdown. */
+      words: {
+        utm_source: 'source',
+        utm_medium: 'medium',
+        utm_campaign: 'mailing',
+        utm_content: 'version',
+        campaign_name: 'campaign',
+      } as Record<string, string>,
+      the: (part: string) => `the ${part}`,
+      withoutPart: (part: string) => `journeys with no ${part}`,
+      noPart: (part: string) => `No ${part}`,
+      without: (parameter: string) => `Journeys without ${parameter}`,
       of: 'Rate',
       outcomes: { clickers: 'Clicked / journeys', converters: 'Converted / journeys' },
       columns: {
@@ -473,6 +507,9 @@ export const texts = {
     byPerk: 'By perk',
     noPerks: 'No click on a perk in these dates.',
     noSources: 'No event in these dates.',
+    noSource: (count: string, all: string, share: string | null) =>
+      `${count} of ${all} journeys (${share}) have events without a source, so this table cannot tell where they came from.`,
+    setSource: 'Set the source of the pixel and the links on Send',
     value: 'Value',
     clicks: 'Clicks',
     views: 'Views',
@@ -929,7 +966,7 @@ export const texts = {
     linksOf: 'Links of this pool',
     noPace: 'No recent links',
     tooLittleHistory: 'Too little history to forecast',
-    outstandingNote: 'Outstanding cards are on links that still wait to be opened.',
+    outstandingNote: 'Outstanding cards are on links that nobody has opened and that still work.',
     lastsNote: `Days left at the rate of the last 30 days, or of the days since the value was loaded: links made, less those cancelled or expired. Fewer than ${LEAST_USED} links or ${LEAST_DAYS} days are too little history to forecast.`,
     emptyTitle: 'No pools yet',
     emptyText: 'Ask your operator for a pool with the gift cards that you want to give.',
@@ -1019,7 +1056,7 @@ export const texts = {
     became: 'What became of the links, and cancel the rest',
     linksInState: (count: string, state: string, job: string) => `${count} ${state}: ${job}`,
     becameNote: 'Opened and expired links cannot be cancelled.',
-    linkStates: { waiting: 'Waiting', opened: 'Opened', cancelled: 'Cancelled', expired: 'Expired' },
+    linkStates: { waiting: 'Outstanding', opened: 'Opened', cancelled: 'Cancelled', expired: 'Expired' },
     cancelRest: 'Cancel the rest…',
     cancelRestTitle: 'Cancel the links that nobody has opened?',
     cancelRestText: (links: string, isOne: boolean) =>
@@ -1169,7 +1206,7 @@ export const texts = {
       by: (who: string) => `by ${who}`,
       because: (reason: string) => `“${reason}”`,
     },
-    states: { RESERVED: 'Waiting', REVEALED: 'Opened', EXPIRED: 'Expired' },
+    states: { RESERVED: 'Outstanding', REVEALED: 'Opened', EXPIRED: 'Expired' },
     cancelled: 'Cancelled',
     value: 'Value',
     made: 'Made',
@@ -1916,7 +1953,7 @@ export const texts = {
     signed: 'Download signed',
     costs: 'What links cost',
     costsNote:
-      'Opened links are spent: their recipients have the cards. Outstanding ones still wait, and cost nothing if they are cancelled or expire.',
+      'Opened links are spent: their recipients have the cards. Outstanding ones cost nothing if they are cancelled or expire.',
     costsIn: (month: string) => `In ${month}, in UTC.`,
     costFigures: {
       revealed: 'Opened (spent)',
@@ -1926,7 +1963,7 @@ export const texts = {
     },
     stock: 'Stock',
     sumNote:
-      'Cards at the start, plus those loaded, less those opened and withdrawn, are the cards at the end. Cards on links that still wait are among them.',
+      'Cards at the start, plus those loaded, less those opened and withdrawn, are the cards at the end. Cards on outstanding links are among them.',
     closedNote: 'This month is closed: its figures never change.',
     openNote: 'This month is not over. It can be signed when it is.',
     cardsByPool: 'Stock by pool and value',

@@ -22,9 +22,17 @@ interface Props {
   linkOf?: (step: Step, period: 'now' | 'before') => string;
 }
 
+/** The value of the opened links, divided by a count; null if there is nothing to divide. */
+const spentPer = ({ count }: Amount, { money }: Amount): string | null =>
+  count > 0 && money?.size
+    ? formatSums(new Map([...money].map(([currency, sum]) => [currency, sum / count])))
+    : null;
+
 /** Counts and amounts of two periods; steps of links that have none in both are named below. */
 export function StepTable({ amounts, amountsBefore, periods, linkOf }: Props) {
   const unused = LINK_STEPS.filter((step) => amounts[step].count === 0 && amountsBefore[step].count === 0);
+  const perConversion = spentPer(amounts.conversions, amounts.revealed);
+  const perOpened = spentPer(amounts.revealed, amounts.revealed);
   const linked = (step: Step, period: 'now' | 'before', text: string) =>
     linkOf ? <Link to={linkOf(step, period)}>{text}</Link> : text;
   return (
@@ -61,6 +69,12 @@ export function StepTable({ amounts, amountsBefore, periods, linkOf }: Props) {
           { name: t.valueBefore, isNumber: true, cell: (step) => formatSums(amountsBefore[step].money) },
         ]}
       />
+      {perOpened && (
+        <div>
+          {perConversion && <p>{t.spentPerConversion(perConversion)}</p>}
+          <p>{t.spentPerOpened(perOpened)}</p>
+        </div>
+      )}
       {unused.length > 0 && <p>{t.unused(unused.map((step) => t.unusedSteps[step]))}</p>}
     </div>
   );

@@ -35,6 +35,7 @@ import { Card, Screen } from '../parts/screen';
 import { useSearchFilters } from '../parts/search-filters';
 import { Table } from '../parts/table';
 import { Tabs } from '../parts/tabs';
+import { PartName, partWord } from '../parts/verdict';
 import { texts } from '../texts';
 import { Changed, Verdict } from './changes';
 import NotFound from './not-found';
@@ -435,7 +436,7 @@ function Results({ campaign, range }: { campaign: Campaign; range: Range }) {
       </Card>
       {funnel.data && <Changed funnel={funnel.data} {...{ now: range, before, campaignId: id }} />}
       <ByPerk campaign={campaign} range={range} total={journeys} />
-      <ByUtm id={id} range={range} />
+      <ByUtm id={id} range={range} total={journeys} />
     </>
   );
 }
@@ -604,7 +605,8 @@ function ByPerk({ campaign, range, total }: { campaign: Campaign; range: Range; 
 }
 
 /** Compares the sources of the campaign's journeys, or the mailings or versions that they came from. */
-function ByUtm({ id, range }: { id: string; range: Range }) {
+function ByUtm({ id, range, total }: { id: string; range: Range; total: number }) {
+  const { search } = useLocation();
   const { valueOf: filterOf, set } = useSearchFilters();
   const parameter = UTM_PARAMETERS.find((name) => name === filterOf('by')) ?? 'utm_source';
   const words = t.utm[parameter];
@@ -619,8 +621,10 @@ function ByUtm({ id, range }: { id: string; range: Range }) {
     (row: Row) => number,
     (row: Row) => number,
   ];
-  const nameOf = (row: Row) => String(row[`${F}.${parameter}`] ?? texts.explore.noValue);
-  const valueOf = (row: Row) => query.data?.values.get(String(row[`${F}.${parameter}`] ?? ''));
+  const partOf = (row: Row) => (row[`${F}.${parameter}`] ?? null) as string | null;
+  const nameOf = (row: Row) => partOf(row) ?? texts.overview.changed.noPart(partWord(parameter));
+  const keyOf = (row: Row) => partOf(row) ?? '';
+  const valueOf = (row: Row) => query.data?.values.get(keyOf(row));
   const count = (name: string, of: (row: Row) => number) => ({
     name,
     isNumber: true,
@@ -664,54 +668,74 @@ function ByUtm({ id, range }: { id: string; range: Range }) {
     >
       <Loaded query={query} isEmpty={({ rows }) => rows.length === 0} empty={<p>{t.noSources}</p>}>
         {({ rows }) => (
-          <Table
-            caption={words.title}
-            rows={rows}
-            keyOf={nameOf}
-            sortParameter="sources"
-            columns={[
-              {
-                name: words.name,
-                isHead: true,
-                sortBy: nameOf,
-                cell: (row) => (
-                  <Link
-                    to={exploreLink({
-                      cube: F,
-                      measures: [
-                        'journeys',
-                        'clickers',
-                        'converters',
-                        'click_rate',
-                        'journey_conversion_rate',
-                      ],
-                      campaignId: id,
-                      where: [
-                        { member: parameter, value: (row[`${F}.${parameter}`] as string | null) ?? null },
-                      ],
-                      steps: 'day',
-                      range,
-                    })}
-                  >
-                    {nameOf(row)}
-                  </Link>
-                ),
-              },
-              count(JOURNEYS, journeysOf),
-              count(CLICKERS, clickersOf),
-              rate(texts.rates.clicked, clickersOf),
-              count(CONVERTERS, convertersOf),
-              rate(texts.rates.converted, convertersOf),
-              {
-                name: t.value,
-                isNumber: true,
-                sortBy: sortBySum(rows, valueOf),
-                cell: (row) => formatSums(valueOf(row)),
-              },
-            ]}
-          />
+          <div className="stack">
+            <Table
+              caption={words.title}
+              rows={rows}
+              keyOf={keyOf}
+              sortParameter="sources"
+              columns={[
+                {
+                  name: words.name,
+                  isHead: true,
+                  sortBy: nameOf,
+                  cell: (row) => (
+                    <PartName
+                      breakdown={parameter}
+                      name={partOf(row)}
+                      to={exploreLink({
+                        cube: F,
+                        measures: [
+                          'journeys',
+                          'clickers',
+                          'converters',
+                          'click_rate',
+                          'journey_conversion_rate',
+                        ],
+                        campaignId: id,
+                        where: [{ member: parameter, value: partOf(row) }],
+                        steps: 'day',
+                        range,
+                      })}
+                    />
+                  ),
+                },
+                count(JOURNEYS, journeysOf),
+                count(CLICKERS, clickersOf),
+                rate(texts.rates.clicked, clickersOf),
+                count(CONVERTERS, convertersOf),
+                rate(texts.rates.converted, convertersOf),
+                {
+                  name: t.value,
+                  isNumber: true,
+                  sortBy: sortBySum(rows, valueOf),
+                  cell: (row) => formatSums(valueOf(row)),
+                },
+              ]}
+            />
+            {parameter === 'utm_source' && (
+              <NoSource {...{ rows, total }} to={`/campaigns/${encodeURIComponent(id)}/send${search}`} />
+            )}
+          </div>
         )}
       </Loaded>
     </Card>
+  );
+}
+
+/** From this share of the journeys on, the table of sources says how to set the source. */
+const MANY_WITHOUT_SOURCE = 0.3;
+
+function NoSource({ rows, total, to }: { rows: Row[]; total: number; to: string }) {
+  const count = numberOf(
+    rows.find((row) => row[`${F}.utm_source`] === null),
+    `${F}.journeys`,
+  );
+  if (count === 0 || count < MANY_WITHOUT_SOURCE * total) return null;
+  return (
+    <p>
+      {t.noSource(formatNumber(count), formatNumber(total), formatShare(count, total))}{' '}
+      <Link to={to}>{t.setSource}</Link>
+    </p>
   );
 }

@@ -1,25 +1,24 @@
 import { useQueries, useQuery } from '@tanstack/react-query';
-import { Link, useSearchParams } from 'react-router';
+import { useSearchParams } from 'react-router';
 import { loadMeta, loadParts, numberOf, ofCampaign, type FunnelRows, type Row } from '../api/analytics';
-import {
-  causeOf,
-  compareRates,
-  contributionsOf,
-  deviationsOf,
-  largestFall,
-  perkContributionsOf,
-  totalOf,
-  type Total,
-} from '../contributions';
+import { compareRates, totalOf, type Total } from '../contributions';
 import type { Range } from '../dates';
 import { exploreLink } from '../explore-link';
 import { formatDifference, formatNumber, formatPoints, formatShare } from '../format';
 import { SelectField } from '../parts/fields';
 import { useLiveInterval } from '../parts/live';
 import { Loaded } from '../parts/loaded';
-import { Outcome, rateChange } from '../parts/outcome';
+import { Outcome } from '../parts/outcome';
 import { Card } from '../parts/screen';
 import { Table } from '../parts/table';
+import {
+  changedParts,
+  changedPerks,
+  PartName,
+  partWord,
+  RateVerdict,
+  type ChangedPart,
+} from '../parts/verdict';
 import { texts } from '../texts';
 import { ClickLinks, loadClicksByPerk } from './perk-clicks';
 
@@ -55,27 +54,10 @@ interface Comparison {
   campaignId?: string;
 }
 
-/** One value of the breakdown, such as a source or a perk, and how much it changed the rate; or the total. */
-interface Change {
-  key: string;
-  /** Null for journeys without a value. */
-  name: string | null;
-  /** Journeys of the part, or those that clicked the perk or converted with it. */
-  count: number;
-  countBefore: number;
-  rate: string | null;
-  rateBefore: string | null;
-  points: number;
-  /** How much of `points` its rate caused; its share of the journeys caused the rest. Null for perks and the total. */
-  fromRate: number | null;
-  /** By how many standard deviations its rate changed; null if a period has no journeys. */
-  deviations: number | null;
+interface Change extends ChangedPart {
   /** Null for the total. */
   to: string | null;
 }
-
-const nameOf = (breakdown: string) =>
-  breakdown.startsWith(SEGMENT) ? breakdown.slice(SEGMENT.length).replaceAll('_', ' ') : breakdown;
 
 /**
  * Loads the counts of both periods by the value of the first dimension; the last dimension is the name of the value.
@@ -115,6 +97,7 @@ interface Changes {
 /** Returns the total row: the rate with any perk, or the rate over all values of the dimension. */
 const totalRow = (name: string, count: number, countBefore: number, all: Total): Change => ({
   key: 'total',
+  value: null,
   name,
   count,
   countBefore,
@@ -150,38 +133,22 @@ async function loadChanges(breakdown: string, comparison: Comparison): Promise<C
           steps: 'day',
           range: now,
         });
-  if (isPerk) {
-    const perks = perkContributionsOf(
-      parts.filter(({ value }) => value !== null),
-      total,
-    ).map(({ key, value, name, reached, reachedBefore, points }) => ({
-      key,
-      name,
-      count: reached,
-      countBefore: reachedBefore,
-      rate: formatShare(reached, total.journeys),
-      rateBefore: formatShare(reachedBefore, total.journeysBefore),
-      points,
-      fromRate: null,
-      deviations: deviationsOf({ ...total, reached, reachedBefore }),
-      to: toOf(value),
-    }));
-    return { parts: perks, total: totalRow(c.anyPerk, total.reached, total.reachedBefore, total) };
-  }
+  const withLinks = (changed: ChangedPart[]) => changed.map((part) => ({ ...part, to: toOf(part.value) }));
+  if (isPerk)
+    return {
+      parts: withLinks(
+        changedPerks(
+          parts.filter(({ value }) => value !== null),
+          total,
+        ),
+      ),
+      total: totalRow(c.anyPerk, total.reached, total.reachedBefore, total),
+    };
   const all = totalOf(parts);
-  const changes = contributionsOf(parts).map((part) => ({
-    key: part.key,
-    name: part.value === null ? null : part.name,
-    count: part.journeys,
-    countBefore: part.journeysBefore,
-    rate: formatShare(part.reached, part.journeys),
-    rateBefore: formatShare(part.reachedBefore, part.journeysBefore),
-    points: part.points,
-    fromRate: part.fromRate,
-    deviations: deviationsOf(part),
-    to: toOf(part.value),
-  }));
-  return { parts: changes, total: totalRow(c.all, all.journeys, all.journeysBefore, all) };
+  return {
+    parts: withLinks(changedParts(parts)),
+    total: totalRow(c.all, all.journeys, all.journeysBefore, all),
+  };
 }
 
 const changesQuery = (breakdown: string, comparison: Comparison) => ({
@@ -214,11 +181,7 @@ export function Verdict({ funnel, ...periods }: Props) {
         <Outcome countOf={(step) => numberOf(funnel.current, `${F}.${step}`)} />
       </p>
       <VerdictOf comparison={{ ...periods, outcome: 'clickers', total }} />
-      {total.journeysBefore > 0 && (
-        <VerdictOf
-          comparison={{ ...periods, outcome: 'converters', total: countsOf('converters', funnel) }}
-        />
-      )}
+      <VerdictOf comparison={{ ...periods, outcome: 'converters', total: countsOf('converters', funnel) }} />
       <p className="hint">
         {t.verdict.journey} {total.journeysBefore > 0 && t.verdict.perks}
       </p>
@@ -227,9 +190,7 @@ export function Verdict({ funnel, ...periods }: Props) {
 }
 
 function VerdictOf({ comparison }: { comparison: Comparison }) {
-  const sentences = t.verdict;
   const { outcome, total } = comparison;
-  const { journeys, reached, journeysBefore, reachedBefore } = total;
   const verdict = compareRates(total);
   const attributes = useAttributes();
   const isChanged = verdict === 'better' || verdict === 'worse';
@@ -239,48 +200,11 @@ function VerdictOf({ comparison }: { comparison: Comparison }) {
     : [];
   const found = useQueries({ queries: breakdowns.map((breakdown) => changesQuery(breakdown, comparison)) });
   const isComplete = found.every(({ isPending }) => !isPending);
-  const change = reached / journeys - reachedBefore / journeysBefore;
-  const causes = (isComplete ? breakdowns : []).flatMap((breakdown, index) => {
+  const changes = (isComplete ? breakdowns : []).flatMap((breakdown, index) => {
     const parts = found[index]?.data?.parts ?? [];
-    if (breakdown.startsWith(SEGMENT) && parts.length > MOST_SEGMENTS) return [];
-    const cause = isChanged ? causeOf(parts, change, journeys) : undefined;
-    const isOffset = (cause?.next?.points ?? 0) * change < 0;
-    const fall = largestFall(parts, journeys);
-    const named = [
-      { part: cause?.main, role: sentences.roles.main },
-      { part: cause?.next, role: isOffset ? sentences.roles.offset : sentences.roles.next },
-      { part: fall === cause?.main || fall === cause?.next ? undefined : fall, role: sentences.roles.fall },
-    ];
-    return named.flatMap(({ part, role }) => (part ? { breakdown, part, role } : []));
+    return breakdown.startsWith(SEGMENT) && parts.length > MOST_SEGMENTS ? [] : { breakdown, parts };
   });
-  return (
-    <div data-verdict={verdict ?? 'none'} data-outcome={outcome} aria-busy={!isComplete}>
-      <p>{verdict === null ? sentences.noneBefore : rateChange(outcome, verdict, total)}</p>
-      {causes.length > 0 && (
-        <ul className="causes">
-          {causes.map(({ breakdown, part: { key, name, rate, rateBefore, points, fromRate }, role }) => (
-            <li key={`${breakdown} ${key}`}>
-              <b>{name ?? texts.explore.noValue}</b>{' '}
-              {sentences.part({
-                by: c.causes[breakdown] ?? nameOf(breakdown),
-                role,
-                reached: sentences.reached[outcome][breakdown === 'perk' ? 'perk' : 'own'],
-                rate,
-                rateBefore,
-                points: c.points(formatPoints(points)),
-              })}
-              {fromRate !== null && (
-                <span className="hint">
-                  {' '}
-                  ({c.split(formatPoints(fromRate), formatPoints(points - fromRate))})
-                </span>
-              )}
-            </li>
-          ))}
-        </ul>
-      )}
-    </div>
-  );
+  return <RateVerdict {...{ outcome, total, changes, isComplete }} />;
 }
 
 /** Lists what each source, campaign, perk or segment added to the change. */
@@ -290,7 +214,7 @@ export function Changed({ funnel, ...periods }: Props) {
   const { utm_source, utm_medium, perk } = c.breakdowns;
   const breakdowns: Record<string, string> = {
     ...(periods.campaignId === undefined ? c.breakdowns : { utm_source, utm_medium, perk }),
-    ...Object.fromEntries(attributes.map((name) => [name, c.segment(nameOf(name))])),
+    ...Object.fromEntries(attributes.map((name) => [name, c.segment(partWord(name))])),
   };
   const outcome: Outcomes = params.get('of') === 'converters' ? 'converters' : 'clickers';
   const asked = params.get('by') ?? '';
@@ -366,8 +290,7 @@ function ChangedRates({
             {
               name: label,
               isHead: true,
-              cell: ({ name, to }) =>
-                to === null ? name : <Link to={to}>{name ?? texts.explore.noValue}</Link>,
+              cell: ({ name, to }) => (to === null ? name : <PartName {...{ breakdown, name, to }} />),
             },
             {
               name: breakdown === 'perk' ? names.count : texts.campaigns.journeys,

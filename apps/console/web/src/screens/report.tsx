@@ -6,14 +6,14 @@ import { sendRequest, ApiError } from '../api/http';
 import type { FrozenReport } from '../api/types';
 import { Funnel } from '../charts/funnel';
 import { TimeSeries } from '../charts/time-series';
-import { compareRates } from '../contributions';
 import { daysIn, TIMEZONE, type Range } from '../dates';
 import { formatMoment, formatNumber, formatRange, formatShare } from '../format';
 import { Failed, Loading } from '../parts/loaded';
-import { Outcome, rateChange } from '../parts/outcome';
+import { Outcome } from '../parts/outcome';
 import { Card } from '../parts/screen';
 import { StepTable, type Step } from '../parts/step-table';
 import { Table, type Column } from '../parts/table';
+import { changedParts, changedPerks, PartName, RateVerdict } from '../parts/verdict';
 import { texts } from '../texts';
 import '../styles/report.css';
 
@@ -21,7 +21,12 @@ const t = texts.report;
 const s = texts.overview.sent;
 type StepName = keyof typeof texts.funnel.steps;
 
-type DayFigure = 'teaser_views_people' | 'reward_views_people' | 'clicks_people' | 'conversions_people';
+/** The figures of a day that each chart adds up. */
+const CHARTS = {
+  clicks: ['clicks_people'],
+  views: ['teaser_views_people', 'reward_views_people'],
+  conversions: ['conversions_people'],
+} as const;
 
 /** A report for people without a key. The secret is in the URL fragment, which browsers send to no server. */
 export default function ReportScreen() {
@@ -61,15 +66,13 @@ export default function ReportScreen() {
 }
 
 function Frozen({ report }: { report: FrozenReport }) {
-  const { funnel, by_day, by_perk, by_source } = report;
+  const { funnel, by_day, by_day_before, by_perk, by_source } = report;
   const c = texts.campaign;
   /** Earlier releases counted no journeys by perk and source. */
   const isEarlier = [...by_perk, ...by_source].every(({ clickers }) => clickers === undefined);
   const recipients = funnel.gift_recipients ?? 0;
-  const days = daysIn([report.range.from, report.range.to]);
-  const counted = new Map(by_day.map((row) => [row.day, row]));
-  const ofDays = (...names: DayFigure[]) =>
-    days.map((day) => names.reduce((sum, name) => sum + (counted.get(day)?.[name] ?? 0), 0));
+  const days = daysIn(rangeOf(report.range));
+  const daysBefore = report.range_before ? daysIn(rangeOf(report.range_before)) : [];
   const journeys = funnel.journeys ?? 0;
   return (
     <>
@@ -92,8 +95,10 @@ function Frozen({ report }: { report: FrozenReport }) {
       <p className="headline">
         {journeys > 0 ? <Outcome countOf={(step) => funnel[step] ?? 0} /> : c.nothing}
       </p>
-      {report.steps && <FrozenVerdict steps={report.steps} />}
-      <p className="hint">{texts.overview.verdict.journey}</p>
+      {report.steps && <FrozenVerdict report={report} steps={report.steps} />}
+      <p className="hint">
+        {texts.overview.verdict.journey} {by_day_before && texts.overview.verdict.perks}
+      </p>
       <Card
         title={c.funnel}
         note={`${texts.counting.distinct} ${withoutJourney(funnel.events_without_journey ?? 0)} ${recipients > 0 ? c.anyContact(recipients) : ''}`}
@@ -120,16 +125,34 @@ function Frozen({ report }: { report: FrozenReport }) {
           />
         </Card>
       )}
-      <Card title={c.byDay} note={`${texts.counting.people} ${t.utc}`}>
-        <TimeSeries
-          title={c.byDay}
-          days={days}
-          series={[
-            { name: c.clicks, values: ofDays('clicks_people') },
-            { name: c.views, values: ofDays('teaser_views_people', 'reward_views_people') },
-            { name: c.conversions, values: ofDays('conversions_people') },
-          ]}
-        />
+      <Card
+        title={c.byDay}
+        note={`${texts.counting.people} ${t.utc} ${daysBefore.length > days.length ? texts.longerBefore : ''}`}
+      >
+        <div className="stack">
+          {(Object.keys(CHARTS) as (keyof typeof CHARTS)[]).map((name) => (
+            <div key={name}>
+              <h3>{c[name]}</h3>
+              <TimeSeries
+                title={texts.overview.chartOf(c[name])}
+                days={days}
+                height={150}
+                series={[
+                  { name: texts.overview.now, values: valuesOf(name, days, by_day) },
+                  ...(by_day_before
+                    ? [
+                        {
+                          name: texts.overview.before,
+                          values: valuesOf(name, daysBefore.slice(0, days.length), by_day_before),
+                          isBefore: true,
+                        },
+                      ]
+                    : []),
+                ]}
+              />
+            </div>
+          ))}
+        </div>
       </Card>
       <Card
         className="dense"
@@ -172,7 +195,7 @@ function Frozen({ report }: { report: FrozenReport }) {
               {
                 name: c.source,
                 isHead: true,
-                cell: ({ utm_source }) => utm_source ?? texts.explore.noValue,
+                cell: ({ utm_source }) => <PartName breakdown="utm_source" name={utm_source} />,
               },
               ...CLICK_COLUMNS,
               ...(isEarlier
@@ -213,24 +236,52 @@ const rate = <Row,>(name: string, partsOf: (row: Row) => [number?, number?]): Co
   },
 });
 
-/** Says of clicks and conversions whether their rates changed. Reports of earlier releases have no steps. */
-const FrozenVerdict = ({ steps }: { steps: NonNullable<FrozenReport['steps']> }) =>
-  (['clickers', 'converters'] as const).map((outcome) => {
-    const [all, those] = ['journeys', outcome].map((name) => steps.find(({ step }) => step === name));
-    if (!all || !those) return null;
-    const total = {
-      ...{ journeys: all.count, journeysBefore: all.count_before },
-      ...{ reached: those.count, reachedBefore: those.count_before },
-    };
-    const verdict = compareRates(total);
-    return (
-      verdict && (
-        <p key={outcome} data-verdict={verdict} data-outcome={outcome}>
-          {rateChange(outcome, verdict, total)}
-        </p>
-      )
-    );
-  });
+/** The sum of a chart's figures on each day. */
+function valuesOf(name: keyof typeof CHARTS, days: string[], rows: FrozenReport['by_day']): number[] {
+  const counted = new Map(rows.map((row) => [row.day, row]));
+  return days.map((day) => CHARTS[name].reduce((sum, figure) => sum + (counted.get(day)?.[figure] ?? 0), 0));
+}
+
+/** Says of clicks and conversions whether their rates changed. Reports of earlier releases lack the causes, or have no steps. */
+const FrozenVerdict = ({
+  report: { by_source, by_perk, by_day_before },
+  steps,
+}: {
+  report: FrozenReport;
+  steps: NonNullable<FrozenReport['steps']>;
+}) => (
+  <div className="stack">
+    {(['clickers', 'converters'] as const).map((outcome) => {
+      const [all, those] = ['journeys', outcome].map((name) => steps.find(({ step }) => step === name));
+      if (!all || !those) return null;
+      const total = {
+        ...{ journeys: all.count, journeysBefore: all.count_before },
+        ...{ reached: those.count, reachedBefore: those.count_before },
+      };
+      const reachedOf = (row: PerkRow | SourceRow) => ({
+        ...{ reached: row[outcome] ?? 0, reachedBefore: row[`${outcome}_before`] ?? 0 },
+      });
+      const sources = by_source.map((row) => ({
+        ...{ key: row.utm_source ?? '', value: row.utm_source, name: row.utm_source ?? '' },
+        ...{ journeys: row.journeys ?? 0, journeysBefore: row.journeys_before ?? 0 },
+        ...reachedOf(row),
+      }));
+      const perks = by_perk.map((row) => ({
+        ...{ key: row.perk_id, value: row.perk_id, name: row.perk_title ?? row.perk_id },
+        ...reachedOf(row),
+      }));
+      const changes = [
+        { breakdown: 'utm_source', parts: changedParts(sources) },
+        { breakdown: 'perk', parts: changedPerks(perks, total) },
+      ];
+      return (
+        all.count > 0 && (
+          <RateVerdict key={outcome} {...{ outcome, total }} changes={by_day_before ? changes : []} />
+        )
+      );
+    })}
+  </div>
+);
 
 const rangeOf = ({ from, to }: FrozenReport['range']): Range => [from, to];
 const rangeText = (range: FrozenReport['range']) => formatRange(rangeOf(range));

@@ -119,7 +119,7 @@ function stateOf({
 }: Pick<RewardLink, 'state' | 'revealed_at' | 'cancelled_at' | 'expires_at'>): string {
   if (revealed_at) return t.opened(formatMoment(revealed_at));
   if (cancelled_at) return t.cancelled(formatMoment(cancelled_at));
-  return (state === 'EXPIRED' ? t.expired : t.waiting)(formatMoment(expires_at * 1000));
+  return (state === 'EXPIRED' ? t.expired : t.outstanding)(formatMoment(expires_at * 1000));
 }
 
 const SEARCHES = [

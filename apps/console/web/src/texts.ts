@@ -1706,6 +1706,7 @@ export const texts = {
       VALID_UNTIL_INVALID: 'valid_until is not a day that is still to come',
       BATCH_INVALID: 'The batch is too long',
     } as Record<string, string>,
+    withdrawLoad: 'Withdraw these cards',
     loadOf: (file: string | null, when: string) => (file ? `${file}, uploaded ${when}` : `Upload of ${when}`),
   },
 

@@ -1652,18 +1652,29 @@ describe('an operator', () => {
         mimeType: 'text/csv',
         buffer: Buffer.from(text),
       });
-    await choose('batch,code\nspring,SPA-1\nspring,SPA-2\n');
-    await button(page, 'Load 2 codes').click();
+    const load = async (action: string) => {
+      await button(page, action).click();
+      const confirm = page.getByRole('alertdialog', { name: `${action} for “Harbour single”?` });
+      await confirm.getByRole('button', { name: action }).click();
+      await confirm.waitFor({ state: 'detached' });
+    };
+    await choose(`batch,code\nspring,SPA-1\nspring,SPA-2\nspring,\nspring,${'X'.repeat(256)}\n`);
+    await page.getByText('Longer than 255 characters: 1, in row 5. Correct them first.').waitFor();
+    expect(await button(page, 'Load 3 codes').isDisabled()).toBe(true);
+    await choose('batch,code\nspring,SPA-1\nspring,SPA-2\nspring,\nspring,SPA-1\n');
+    await page.getByText('2 of 4 rows can be loaded. Repeated: 1. Without a code: 1.').waitFor();
+    expect(loads).toBe(0);
+    await load('Load 2 codes');
     await notice(page, 'New codes: 2. Already there: 0.');
     await untilLeft('2');
     await page.getByLabel('Or paste codes').fill('SPA-2\n\n  SPA-3 \n');
-    await button(page, 'Load 2 codes').click();
+    await load('Load 2 codes');
     await notice(page, 'New codes: 1. Already there: 1.');
     await untilLeft('3');
     expect(await page.getByLabel('Or paste codes').inputValue()).toBe('');
     loads = 0;
     await choose(Array.from({ length: 10_000 }, (_, nth) => `${nth}`.padStart(40, 'X')).join('\n'));
-    await button(page, 'Load 10,000 codes').click();
+    await load('Load 10,000 codes');
     await notice(page, 'New codes: 10,000.');
     await untilLeft('10,003');
     // Two requests with codes, as one would exceed the limit of a body, and one for the stock.

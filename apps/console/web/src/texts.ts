@@ -1722,6 +1722,13 @@ export const texts = {
     codesHint: 'One per line.',
     load: (count: number) =>
       count === 0 ? 'Load codes' : `Load ${formatNumber(count)} ${pluralOf(count, 'code', 'codes')}`,
+    checked: (codes: string, rows: string) => `${codes} of ${rows} rows can be loaded.`,
+    checkedRest: (repeated: string, empty: string) => `Repeated: ${repeated}. Without a code: ${empty}.`,
+    tooLong: (count: string, longest: number, rows: number[]) =>
+      `Longer than ${longest} characters: ${count}, in ${pluralOf(rows.length, 'row', 'rows')} ${rows.join(', ')}. Correct them first.`,
+    confirmTitle: (count: number, perk: string) =>
+      `Load ${formatNumber(count)} ${pluralOf(count, 'code', 'codes')} for “${perk}”?`,
+    confirmText: 'Customers can get them at once, and loaded codes cannot be removed.',
     loading: 'Loading codes…',
     counts: (imported: string, duplicates: string) => `New codes: ${imported}. Already there: ${duplicates}.`,
     again: (imported: string) => `New codes so far: ${imported}. Load the same codes again to add the rest.`,

@@ -164,6 +164,17 @@ it('an operator withdraws a recalled batch, sees its progress and which links ha
 
   const page = await stage.signIn(context, ADMIN_KEY, `/pools/${pool}`);
   await page.getByText('No cards have been withdrawn.').waitFor();
+  // Each upload leads to the form with its cards chosen, not those of the newest upload.
+  await page
+    .getByRole('button', { name: /^Withdraw these cards: / })
+    .last()
+    .click();
+  const { searchParams } = new URL(page.url());
+  expect(await dialog(page).getByLabel('Upload').inputValue()).toBe(searchParams.get('withdraw'));
+  const newest = await dialog(page).getByLabel('Upload').locator('option').first().getAttribute('value');
+  expect(newest).not.toBe(searchParams.get('withdraw'));
+  await button(page, 'Cancel').click();
+  expect(page.url()).not.toContain('withdraw=');
   await button(page, 'Withdraw cards').click();
   await dialog(page).getByLabel('Which cards').selectOption('A list of codes');
   await dialog(page).getByLabel('Reason').fill('Recalled by the issuer');

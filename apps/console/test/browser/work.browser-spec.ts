@@ -992,12 +992,17 @@ describe('an operator', () => {
     const { body } = await stage.fleet.admin('perks').get(`/admin/perks/${id}`).expect(200);
     expect(body).toMatchObject({ title: 'Their title', callout: 'My callout' });
     await elsewhere('Changed by another');
+    await waitFor(async () => {
+      const logged = `select from console.audit_outcomes where after ->> 'title' = 'Changed by another'`;
+      return (await stage.fleet.database.query(logged)).length === 1;
+    }, 'the change in the audit log');
     await page.getByLabel('Title').fill('Changed here');
     await page.getByLabel('Short value line').fill('Mine alone');
     await button(page, 'Save').click();
     await conflict.waitFor();
     // The form is longer than the window.
     expect(await page.evaluate('document.activeElement.getAttribute("role")')).toBe('alert');
+    await page.getByText(/^Saved by API key \S+ on .+\d\d:\d\d.*\.$/).waitFor();
     const clash = page.getByRole('group', { name: 'Title', exact: true });
     await clash.getByText('Before: Their title').waitFor();
     const mine = clash.getByRole('radio', { name: 'Mine: Changed here' });
@@ -1014,6 +1019,22 @@ describe('an operator', () => {
     await page.getByLabel('Title').fill('Harbour offer 2');
     await button(page, 'Save').click();
     await notice(page, 'Saved');
+
+    // The audit log keeps no codes, so an earlier version takes the one in the form.
+    const perks = stage.fleet.admin('perks');
+    await waitFor(
+      async () => (await perks.get(`/admin/perks/${id}`)).body.title === 'Harbour offer 2',
+      'the saved perk',
+    );
+    const withCode = { ...perkBody('With a code'), coupon: 'SAIL-AWAY' };
+    await perks.put(`/admin/perks/${id}`).send(withCode).expect(200);
+    await stage.goto(page, `/catalogue/perks/${id}?tab=history`);
+    const entry = page.getByRole('row', { name: 'Changed perk With a code' });
+    await entry.getByRole('button', { name: 'Put the version before this into the form' }).click();
+    await page.getByText('The audit log keeps no codes').waitFor();
+    expect(await page.getByLabel('Title').first().inputValue()).toBe('Harbour offer 2');
+    expect(await page.getByLabel('Shared code').inputValue()).toBe('SAIL-AWAY');
+    await perks.put(`/admin/perks/${id}`).send(perkBody('Harbour offer 2')).expect(200);
   }, 120_000);
 });
 
@@ -1080,6 +1101,30 @@ describe('an operator', () => {
     // The history of an object shows the differences at once.
     await changed.locator('.differences').getByText('Outdoors and sea').waitFor();
     await screenshot(page, 'history');
+    // A version goes into the form, and is saved like any edit.
+    await page.getByRole('tab', { name: 'Edit' }).click();
+    await page.getByLabel('Slug').fill('sea');
+    await page.getByRole('tab', { name: 'History' }).click();
+    expect(await created.getByRole('button').count()).toBe(0);
+    const earlier = changed.getByRole('button', { name: 'Put the version before this into the form' });
+    await earlier.click();
+    await page.getByText('Replace your unsaved changes?').waitFor();
+    await button(page, 'Replace').click();
+    await page.getByText(/^The form has the version before the change of .+\. It is not saved yet/).waitFor();
+    await page.locator('.restored:focus').waitFor({ timeout: 5_000 });
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Outdoors');
+    expect(await page.getByLabel('Slug').inputValue()).toBe('outdoors');
+    expect(await violations(page)).toEqual([]);
+    await screenshot(page, 'history-restored');
+    await button(page, 'Discard my changes').click();
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Outdoors and sea');
+    await page.getByRole('tab', { name: 'History' }).click();
+    await earlier.click();
+    await button(page, 'Save').click();
+    await notice(page, 'Saved');
+    await page.getByText('The form has the version before').waitFor({ state: 'detached' });
+    const categories = stage.fleet.admin('perks');
+    expect((await categories.get('/admin/categories/7').expect(200)).body.name).toBe('Outdoors');
 
     await page.getByRole('link', { name: 'Audit log', exact: true }).click();
     expect(await page.locator('time').first().innerText()).toMatch(/\d\d:\d\d:\d\d/);
@@ -1132,8 +1177,16 @@ describe('an operator', () => {
     await stage.goto(page, '/audit-log?kind=categories&object=77');
     await page.getByRole('link', { name: 'Created category Short-lived' }).click();
     await page.getByText('It was deleted, or never created').waitFor();
-    await page.getByRole('row', { name: 'Deleted category Short-lived' }).waitFor();
+    const deleted = page.getByRole('row', { name: 'Deleted category Short-lived' });
+    await deleted.waitFor();
     expect(await violations(page)).toEqual([]);
+    await deleted.getByRole('button', { name: 'Put the version before this into the form' }).click();
+    await page.getByText(/^The form has the version before the change of/).waitFor();
+    await button(page, 'Save').click();
+    await notice(page, 'Saved');
+    await button(page, 'Delete').click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Catalogue' }).waitFor();
     // What belongs to a pool goes with it, without errors.
     await stage.goto(page, `/pools/${randomUUID()}`);
     await page.getByText('It was deleted, or never created').waitFor();
@@ -1640,18 +1693,29 @@ describe('an operator', () => {
         mimeType: 'text/csv',
         buffer: Buffer.from(text),
       });
-    await choose('batch,code\nspring,SPA-1\nspring,SPA-2\n');
-    await button(page, 'Load 2 codes').click();
+    const load = async (action: string) => {
+      await button(page, action).click();
+      const confirm = page.getByRole('alertdialog', { name: `${action} for “Harbour single”?` });
+      await confirm.getByRole('button', { name: action }).click();
+      await confirm.waitFor({ state: 'detached' });
+    };
+    await choose(`batch,code\nspring,SPA-1\nspring,SPA-2\nspring,\nspring,${'X'.repeat(256)}\n`);
+    await page.getByText('Longer than 255 characters: 1, in row 5. Correct them first.').waitFor();
+    expect(await button(page, 'Load 3 codes').isDisabled()).toBe(true);
+    await choose('batch,code\nspring,SPA-1\nspring,SPA-2\nspring,\nspring,SPA-1\n');
+    await page.getByText('2 of 4 rows can be loaded. Repeated: 1. Without a code: 1.').waitFor();
+    expect(loads).toBe(0);
+    await load('Load 2 codes');
     await notice(page, 'New codes: 2. Already there: 0.');
     await untilLeft('2');
     await page.getByLabel('Or paste codes').fill('SPA-2\n\n  SPA-3 \n');
-    await button(page, 'Load 2 codes').click();
+    await load('Load 2 codes');
     await notice(page, 'New codes: 1. Already there: 1.');
     await untilLeft('3');
     expect(await page.getByLabel('Or paste codes').inputValue()).toBe('');
     loads = 0;
     await choose(Array.from({ length: 10_000 }, (_, nth) => `${nth}`.padStart(40, 'X')).join('\n'));
-    await button(page, 'Load 10,000 codes').click();
+    await load('Load 10,000 codes');
     await notice(page, 'New codes: 10,000.');
     await untilLeft('10,003');
     // Two requests with codes, as one would exceed the limit of a body, and one for the stock.

@@ -1379,6 +1379,11 @@ export const texts = {
     theirs: (value: string) => `Theirs: ${value}`,
     empty: 'empty',
     discard: 'Discard my changes',
+    restored: (when: string) =>
+      `The form has the version before the change of ${when}. It is not saved yet: check it, and save it.`,
+    restoreTitle: 'Replace your unsaved changes?',
+    restoreText: 'The form has changes that are not saved. The earlier version replaces them.',
+    replace: 'Replace',
     preview: 'Preview',
     deleteTitle: (name: string) => `Delete “${name}”?`,
     deleteText: (id: string) => `“${id}” is deleted at once. This cannot be undone.`,
@@ -1634,6 +1639,7 @@ export const texts = {
     intro: 'Perks, their categories, and the collections that accounts show.',
     perks: 'Perks',
     perkInUse: 'A perk can be deleted once no collection has it. Campaigns go on without it.',
+    unlogged: 'The audit log keeps no codes, so a shared code is the one that the form had. Check it.',
     categoryInUse: 'A category can be deleted once no perk has it.',
     categories: 'Categories',
     collections: 'Collections',
@@ -1792,6 +1798,7 @@ export const texts = {
       VALID_UNTIL_INVALID: 'valid_until is not a day that is still to come',
       BATCH_INVALID: 'The batch is too long',
     } as Record<string, string>,
+    withdrawLoad: 'Withdraw these cards',
     loadOf: (file: string | null, when: string) => (file ? `${file}, uploaded ${when}` : `Upload of ${when}`),
   },
 
@@ -1807,6 +1814,13 @@ export const texts = {
     codesHint: 'One per line.',
     load: (count: number) =>
       count === 0 ? 'Load codes' : `Load ${formatNumber(count)} ${pluralOf(count, 'code', 'codes')}`,
+    checked: (codes: string, rows: string) => `${codes} of ${rows} rows can be loaded.`,
+    checkedRest: (repeated: string, empty: string) => `Repeated: ${repeated}. Without a code: ${empty}.`,
+    tooLong: (count: string, longest: number, rows: number[]) =>
+      `Longer than ${longest} characters: ${count}, in ${pluralOf(rows.length, 'row', 'rows')} ${rows.join(', ')}. Correct them first.`,
+    confirmTitle: (count: number, perk: string) =>
+      `Load ${formatNumber(count)} ${pluralOf(count, 'code', 'codes')} for “${perk}”?`,
+    confirmText: 'Customers can get them at once, and loaded codes cannot be removed.',
     loading: 'Loading codes…',
     counts: (imported: string, duplicates: string) => `New codes: ${imported}. Already there: ${duplicates}.`,
     again: (imported: string) => `New codes so far: ${imported}. Load the same codes again to add the rest.`,
@@ -1993,6 +2007,7 @@ export const texts = {
     intro:
       'Changes made in the console, and operators’ calls made with API keys, newest first. Entries are never changed or removed.',
     byKey: (name: string) => `API key ${name}`,
+    savedBy: (who: string, when: string) => `Saved by ${who} on ${when}.`,
     person: 'Person or key',
     personHint: 'A part of the e-mail address or the key’s name.',
     object: 'Object',
@@ -2031,6 +2046,7 @@ export const texts = {
     what: 'What',
     changes: 'Changes',
     count: (count: number) => `${count} ${pluralOf(count, 'value', 'values')}`,
+    restore: 'Put the version before this into the form',
     noDifference: 'No difference',
     notRecorded: 'Not recorded',
     times: (action: string, count: string) => `${action}, ${count} times`,

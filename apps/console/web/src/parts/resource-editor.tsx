@@ -1,10 +1,12 @@
 import type { Shape } from '@perkway/catalogue/shapes';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState, type FormEvent, type ReactNode } from 'react';
+import { savedBy } from '../api/audit-log';
 import { ApiError } from '../api/http';
 import { keyOf, type Kind, type Query } from '../api/managed';
 import { responseOf, storedIfFound, storedOf, type Stored } from '../api/perkway';
-import { capitalized } from '../format';
+import type { AuditEntry } from '../api/types';
+import { capitalized, formatMoment } from '../format';
 import { texts } from '../texts';
 import { Conflict, type FieldNames } from './conflict';
 import { Confirm } from './dialog';
@@ -57,6 +59,8 @@ interface Props<T, D, B> extends EditorProps, FieldNames {
   blockedBy?: (stored: T) => { kind: Kind; query: Query };
   /** Returns why a stored resource can never be deleted, or null. */
   keptBecause?: (stored: T) => string | null;
+  /** For kinds with members that the audit log leaves out: takes them from the form, and says so. */
+  unlogged?: { keep: (earlier: D, latest: D | null) => D; note: string };
   /** Shown below the form of a stored resource. */
   below?: (stored: T) => ReactNode;
 }
@@ -83,7 +87,13 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
   const [yaml, setYaml] = useState<Yaml | null>(null);
   const [stored, setStored] = useState<Stored<T> | null>(null);
   /** What somebody else changed before the user could save. */
-  const [conflict, setConflict] = useState<TheirChange[] | null>(null);
+  const [conflict, setConflict] = useState<{ changes: TheirChange[]; by: string | null } | null>(null);
+  /** The entry of the history whose earlier version is in the form. */
+  const [restored, setRestored] = useState<AuditEntry | null>(null);
+  /** Whether the note about it is still to get the focus, once its tab is shown. */
+  const takesFocus = useRef(false);
+  /** The same, until the user confirms that it replaces unsaved changes. */
+  const [replacing, setReplacing] = useState<AuditEntry | null>(null);
   const [typedId, setTypedId] = useState<string | null>(null);
   const [loadError, setLoadError] = useState<Error | null>(null);
   /** Members changed in the form since the last attempt to save: their errors are no longer shown. */
@@ -100,9 +110,10 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
     setDraft(toDraft(taken.body));
     setYaml(null);
     setConflict(null);
+    setRestored(null);
   };
   /** Applies the other person's changes to the draft, for the user to check and save. Where both changed, the user's stay. */
-  const merge = (theirs: Stored<T>) => {
+  const merge = (theirs: Stored<T>, by: string | null) => {
     const changes = theirChanges(toDraft(stored!.body), draft, toDraft(theirs.body));
     setStored(theirs);
     if (props.nameOf) props.onNamed?.(props.nameOf(theirs.body));
@@ -114,7 +125,7 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
           .filter(isTakenOver)
           .reduce<unknown>((merged, { path, theirs: value }) => withValue(merged, path, value), latest) as D,
     );
-    setConflict(changes);
+    setConflict({ changes, by });
   };
   const load = () => {
     setLoadError(null);
@@ -127,12 +138,13 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
   const saving = useAction(async () => {
     setCorrected([]);
     const target = id ?? newId!.trim();
-    if (id === null && (await storedIfFound(kind.read(target)))) throw new Error(t.exists(target));
+    if (!stored && (await storedIfFound(kind.read(target)))) throw new Error(t.exists(target));
     try {
       take(await storedOf(kind.write(target, toBody(draft!), stored?.etag ?? undefined)));
     } catch (refusal) {
       if (!(refusal instanceof ApiError && refusal.status === 412)) throw refusal;
-      merge(await storedOf(kind.read(target)));
+      const theirs = await storedOf(kind.read(target));
+      merge(theirs, await savedBy(kind.name, target, theirs.body as { updated_at?: string }));
       return;
     }
     say(texts.saved);
@@ -152,9 +164,27 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
     wrong.find(Boolean)?.focus();
   }, [error, conflict]);
 
+  const edit = (changed: D, asYaml: Yaml | null) => {
+    unsaved.isDirty.current = true;
+    setDraft(changed);
+    setYaml(asYaml);
+  };
+  const restore = (entry: AuditEntry) => {
+    const earlier = toDraft(entry.before as T);
+    edit(props.unlogged?.keep(earlier, draft) ?? earlier, null);
+    setConflict(null);
+    saving.clear();
+    setRestored(entry);
+    takesFocus.current = true;
+    setTab('tab', '');
+  };
   const history = () => (
     <Card>
-      <History id={id!} kind={kind.name} />
+      <History
+        id={id!}
+        kind={kind.name}
+        onRestore={(entry) => (unsaved.isDirty.current ? setReplacing(entry) : restore(entry))}
+      />
     </Card>
   );
   if (!draft && isMissing(loadError))
@@ -179,10 +209,10 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
     const found = fieldErrors.find(({ field }) => field === name || field.startsWith(`${name}.`));
     return found ? capitalized(found.message) : null;
   };
-  const edit = (changed: D, asYaml: Yaml | null) => {
-    unsaved.isDirty.current = true;
-    setDraft(changed);
-    setYaml(asYaml);
+  const discard = () => {
+    take(stored!);
+    // The button that was pressed is gone, and Save may still be disabled.
+    requestAnimationFrame(() => form.current?.querySelector<HTMLElement>('[type=submit]')?.focus());
   };
 
   const change = (changes: Partial<D>) => {
@@ -223,6 +253,26 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
               target.closest('.field')?.scrollIntoView({ block: 'nearest' });
           }}
         >
+          {restored && (
+            <div
+              className="wide callout restored"
+              tabIndex={-1}
+              ref={(note) => {
+                if (takesFocus.current) note?.focus();
+                if (note) takesFocus.current = false;
+              }}
+            >
+              <p>{t.restored(formatMoment(restored.at))}</p>
+              {props.unlogged && <p>{props.unlogged.note}</p>}
+              {stored && (
+                <div className="actions">
+                  <button type="button" className="button" onClick={discard}>
+                    {t.discard}
+                  </button>
+                </div>
+              )}
+            </div>
+          )}
           {content()}
           {id === null && (
             <TextField
@@ -238,18 +288,13 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
             <Conflict
               labels={props.labels}
               textOfItem={props.textOfItem}
-              taken={conflict.filter(isTakenOver)}
-              clashes={conflict.filter((each) => !isTakenOver(each))}
+              by={conflict.by}
+              taken={conflict.changes.filter(isTakenOver)}
+              clashes={conflict.changes.filter((each) => !isTakenOver(each))}
               valueOf={(path) => valueAt(draft, path)}
               isDisabled={Boolean(yaml?.problem)}
               onChoose={(path, value) => edit(withValue(draft, path, value) as D, null)}
-              onDiscard={() => {
-                take(stored!);
-                // The button that was pressed is gone, and Save may still be disabled.
-                requestAnimationFrame(() =>
-                  form.current?.querySelector<HTMLElement>('[type=submit]')?.focus(),
-                );
-              }}
+              onDiscard={discard}
             />
           )}
           {error && (rejected.length === 0 || fieldErrors.length > 0) && (
@@ -271,7 +316,7 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
             <button type="submit" className="button main" disabled={saving.isBusy || Boolean(yaml?.problem)}>
               {saving.isBusy ? t.saving : texts.save}
             </button>
-            {kind.remove && id !== null && (
+            {kind.remove && id !== null && stored && (
               <button type="button" className="button danger" onClick={() => void startDeleting()}>
                 {texts.delete}
               </button>
@@ -307,6 +352,14 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
       {stored && props.below?.(stored.body)}
       {usedIn && <Card title={t.usedIn}>{usedIn}</Card>}
       {unsaved.dialog}
+      <Confirm
+        title={t.restoreTitle}
+        text={t.restoreText}
+        action={t.replace}
+        isOpen={replacing !== null}
+        onClose={() => setReplacing(null)}
+        onConfirm={async () => restore(replacing!)}
+      />
       <Confirm
         title={(isBlocked ? t.blockedTitle : t.deleteTitle)(stored ? kind.nameOf(stored.body) : '')}
         text={isBlocked ? (kept ?? t.blockedText) : t.deleteText(id ?? '')}

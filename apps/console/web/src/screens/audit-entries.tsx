@@ -2,6 +2,7 @@ import { differences } from '@perkway/catalogue/differences';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'react-router';
+import { actorOf } from '../api/audit-log';
 import { get, type Page } from '../api/http';
 import { usePerks } from '../api/perks-by-id';
 import {
@@ -117,8 +118,19 @@ interface Row {
   run: { title: string; count: number } | null;
 }
 
+/** Whether the entry has the whole object as it was before the change. */
+const hasVersionBefore = ({ path, status, before }: AuditEntry) =>
+  objectOf(path)?.isWhole && before?.id !== undefined && status !== null && status < 400;
+
+interface Props {
+  caption: string;
+  filters: AuditQuery;
+  /** For the entries of one object: puts its version before the change into the form. */
+  onRestore?: (entry: AuditEntry) => void;
+}
+
 /** Lists the entries of the audit log that match, newest first. Runs of the same action are one row that opens. */
-export function AuditEntries({ caption, filters }: { caption: string; filters: AuditQuery }) {
+export function AuditEntries({ caption, filters, onRestore }: Props) {
   const log = useInfiniteQuery({
     queryKey: ['audit-log', filters],
     initialPageParam: '',
@@ -179,7 +191,7 @@ export function AuditEntries({ caption, filters }: { caption: string; filters: A
                   head={CSV_HEAD}
                   rows={entries.map((entry) => [
                     entry.at,
-                    entry.person ?? t.byKey(entry.actor),
+                    actorOf(entry),
                     entry.account_id,
                     words.get(entry.id)?.sentence ?? '',
                     callOf(entry),
@@ -203,8 +215,8 @@ export function AuditEntries({ caption, filters }: { caption: string; filters: A
                   },
                   {
                     name: t.who,
-                    cell: ({ entry: { actor, person } }) => {
-                      const name = person ?? t.byKey(actor);
+                    cell: ({ entry }) => {
+                      const name = actorOf(entry);
                       return <RowName name={name}>{name}</RowName>;
                     },
                   },
@@ -263,6 +275,16 @@ export function AuditEntries({ caption, filters }: { caption: string; filters: A
                           </summary>
                           <code className="hint">{callOf(entry)}</code>
                           <Differences of={all.slice(0, SHOWN)} />
+                          {onRestore && hasVersionBefore(entry) && (
+                            <button
+                              type="button"
+                              className="button small"
+                              aria-label={`${t.restore}: ${formatMomentToSecond(entry.at)}`}
+                              onClick={() => onRestore(entry)}
+                            >
+                              {t.restore}
+                            </button>
+                          )}
                         </details>
                       );
                     },

@@ -10,6 +10,7 @@ import { FileField } from '../parts/fields';
 import { Loaded } from '../parts/loaded';
 import { useNotices } from '../parts/notices';
 import { Card } from '../parts/screen';
+import { useSearchFilters } from '../parts/search-filters';
 import { Table } from '../parts/table';
 import { texts } from '../texts';
 
@@ -59,6 +60,7 @@ const warn = (event: BeforeUnloadEvent) => event.preventDefault();
 export function CardLoads({ poolId }: { poolId: string }) {
   const client = useQueryClient();
   const { say } = useNotices();
+  const { set } = useSearchFilters();
   const [file, setFile] = useState<File | null>(null);
   const [checked, setChecked] = useState<{ file: File; check: CardCheck } | null>(null);
   const [isChecking, setChecking] = useState(false);
@@ -191,6 +193,18 @@ export function CardLoads({ poolId }: { poolId: string }) {
                     <p className="hint">{t.again(formatNumber(load.rows))}</p>
                   )}
                   {load.rejected > 0 && <Rejected poolId={poolId} load={load} />}
+                  {load.imported > 0 && (
+                    <div className="actions">
+                      <button
+                        type="button"
+                        className="button danger small"
+                        aria-label={`${t.withdrawLoad}: ${nameOfLoad(load)}`}
+                        onClick={() => set('withdraw', load.id)}
+                      >
+                        {t.withdrawLoad}
+                      </button>
+                    </div>
+                  )}
                 </li>
               ))}
             </ul>

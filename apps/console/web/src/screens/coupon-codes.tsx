@@ -1,9 +1,12 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState, type FormEvent } from 'react';
+import { useRef, useState } from 'react';
 import { ApiError } from '../api/http';
 import { keyOf, PERKS } from '../api/managed';
+import { usePerks } from '../api/perks-by-id';
 import { perkway, responseOf } from '../api/perkway';
 import { formatNumber } from '../format';
+import type { Cell } from '../import/column-from-csv';
+import { Confirm } from '../parts/dialog';
 import { FileField, TextArea } from '../parts/fields';
 import { Loaded } from '../parts/loaded';
 import { useNotices } from '../parts/notices';
@@ -13,6 +16,21 @@ import { texts } from '../texts';
 const t = texts.couponCodes;
 /** Requests stay below the body limit of the console, 1 MiB, whatever characters the codes have. */
 const MAX_LENGTH = 300_000;
+
+const LONGEST_CODE = 255;
+const LISTED_ROWS = 5;
+
+/** Finds out what is known about the codes before they are sent. */
+function checked(rows: Cell[]) {
+  const filled = rows.filter(({ value }) => value !== '');
+  const codes = [...new Set(filled.map(({ value }) => value))];
+  return {
+    codes,
+    empty: rows.length - filled.length,
+    repeated: filled.length - codes.length,
+    tooLong: filled.filter(({ value }) => value.length > LONGEST_CODE).map(({ row }) => row),
+  };
+}
 
 /** Splits codes into requests. */
 function batchesOf(codes: string[]): string[][] {
@@ -33,7 +51,9 @@ function batchesOf(codes: string[]): string[][] {
 export function CouponCodes({ perkId }: { perkId: string }) {
   const client = useQueryClient();
   const { say } = useNotices();
-  const [ofFile, setOfFile] = useState<string[] | null>(null);
+  const form = useRef<HTMLFormElement>(null);
+  const [isConfirming, setConfirming] = useState(false);
+  const [ofFile, setOfFile] = useState<Cell[] | null>(null);
   const [typed, setTyped] = useState('');
   /** Number of codes sent so far, while they are being sent. */
   const [sent, setSent] = useState<number | null>(null);
@@ -49,24 +69,23 @@ export function CouponCodes({ perkId }: { perkId: string }) {
       }
     },
   });
-  const codes =
+  const title = usePerks(stock.data ? [perkId] : []).get(perkId)?.title ?? perkId;
+  const rows =
     ofFile ??
     typed
       .split('\n')
-      .map((line) => line.trim())
-      .filter(Boolean);
+      .map((line, index) => ({ row: index + 1, value: line.trim() }))
+      .filter(({ value }) => value !== '');
+  const { codes, empty, repeated, tooLong } = checked(rows);
   const read = async (file: File | null) => {
     try {
-      setOfFile(file && (await import('../import/column-from-csv')).columnFromCsv(await file.text(), 'code'));
+      setOfFile(file && (await import('../import/column-from-csv')).cellsFromCsv(await file.text(), 'code'));
     } catch (error) {
       setOfFile([]);
       say((error as Error).message, 'bad');
     }
   };
-  const load = async (event: FormEvent) => {
-    event.preventDefault();
-    if (sent !== null || codes.length === 0) return;
-    const form = event.currentTarget as HTMLFormElement;
+  const load = async () => {
     const total = { imported: 0, duplicates: 0 };
     setSent(0);
     try {
@@ -79,7 +98,7 @@ export function CouponCodes({ perkId }: { perkId: string }) {
         setSent((before) => (before ?? 0) + batch.length);
       }
       say(t.counts(formatNumber(total.imported), formatNumber(total.duplicates)));
-      form.reset();
+      form.current?.reset();
       setOfFile(null);
       setTyped('');
     } catch (error) {
@@ -93,7 +112,14 @@ export function CouponCodes({ perkId }: { perkId: string }) {
   if (!stock.data && !stock.isError) return null;
   return (
     <Card title={t.title} note={t.note}>
-      <form className="stack" onSubmit={(event) => void load(event)}>
+      <form
+        ref={form}
+        className="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          setConfirming(true);
+        }}
+      >
         <Loaded query={stock}>
           {(counts) => (
             <dl className="facts">
@@ -113,13 +139,36 @@ export function CouponCodes({ perkId }: { perkId: string }) {
           onFile={(file) => void read(file)}
         />
         {ofFile === null && <TextArea label={t.codes} hint={t.codesHint} value={typed} onValue={setTyped} />}
+        {rows.length > 0 && (
+          <p data-check>
+            <strong>{t.checked(formatNumber(codes.length), formatNumber(rows.length))}</strong>{' '}
+            {t.checkedRest(formatNumber(repeated), formatNumber(empty))}
+          </p>
+        )}
+        {tooLong.length > 0 && (
+          <p className="field-error" role="alert">
+            {t.tooLong(formatNumber(tooLong.length), LONGEST_CODE, tooLong.slice(0, LISTED_ROWS))}
+          </p>
+        )}
         {sent !== null && <progress aria-label={t.loading} max={codes.length} value={sent} />}
         <div className="actions">
-          <button type="submit" className="button main" disabled={sent !== null || codes.length === 0}>
+          <button
+            type="submit"
+            className="button main"
+            disabled={sent !== null || codes.length === 0 || tooLong.length > 0}
+          >
             {sent === null ? t.load(codes.length) : t.loading}
           </button>
         </div>
       </form>
+      <Confirm
+        title={t.confirmTitle(codes.length, title)}
+        text={t.confirmText}
+        action={t.load(codes.length)}
+        isOpen={isConfirming}
+        onClose={() => setConfirming(false)}
+        onConfirm={async () => void load()}
+      />
     </Card>
   );
 }

@@ -84,6 +84,10 @@ export default function PerkEditor({ id, onSaved, onDeleted, onNamed }: EditorPr
         toBody={(perk) => perk}
         shape={PERK_SHAPE}
         labels={FIELDS}
+        unlogged={{
+          keep: (perk, latest) => (perk.is_coupon_perk ? perk : { ...perk, coupon: latest?.coupon }),
+          note: t.unlogged,
+        }}
         textOfItem={(name, item) => (name === 'categories' ? nameOf(item) : textOf([item]))}
         onSaved={onSaved}
         onDeleted={onDeleted}

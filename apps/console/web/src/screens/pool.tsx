@@ -93,7 +93,10 @@ function Pool({ id }: { id: string | null }) {
         kind={POOLS}
         id={id}
         nameOf={({ product }) => product?.name ?? ''}
-        onNamed={setName}
+        onNamed={(stored) => {
+          setName(stored);
+          setMissing(false);
+        }}
         onMissing={() => setMissing(true)}
         keptBecause={({ inventories }) => (inventories.length > 0 ? t.kept : null)}
         usedIn={({ id, owner }) => <LimitsOf owner={owner} isOf={(only) => only.pool_id === id} />}

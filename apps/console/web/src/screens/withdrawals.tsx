@@ -13,6 +13,7 @@ import { Confirm, DialogForm } from '../parts/dialog';
 import { ReasonField, SelectField, TextArea, TextField } from '../parts/fields';
 import { Loaded } from '../parts/loaded';
 import { Card } from '../parts/screen';
+import { useSearchFilters } from '../parts/search-filters';
 import { Table } from '../parts/table';
 import { useViewAsClient } from '../parts/view-as-client';
 import { texts } from '../texts';
@@ -29,7 +30,10 @@ type Loads = Pick<CardLoad, 'id' | 'file_name' | 'started_at'>[] | undefined;
 /** Withdraws cards of a pool, and shows the progress of its withdrawals. */
 export function Withdrawals({ poolId, owner, of }: Pick<FormProps, 'poolId' | 'of'> & { owner: string }) {
   const client = useQueryClient();
+  const { valueOf, set } = useSearchFilters();
   const [isOpen, setOpen] = useState(false);
+  /** The upload whose cards are to be withdrawn; the list of uploads leads here. */
+  const loadId = valueOf('withdraw');
   const loads = useQuery(cardLoads(poolId));
   const key = ['withdrawals', poolId];
   const withdrawals = useQuery({
@@ -67,11 +71,15 @@ export function Withdrawals({ poolId, owner, of }: Pick<FormProps, 'poolId' | 'o
           </ul>
         )}
       </Loaded>
-      {isOpen && (
+      {(isOpen || loadId) && (
         <WithdrawForm
           poolId={poolId}
+          loadId={loadId}
           of={of}
-          onClose={() => setOpen(false)}
+          onClose={() => {
+            setOpen(false);
+            set('withdraw', '');
+          }}
           onBegun={() => client.invalidateQueries({ queryKey: key })}
         />
       )}
@@ -199,17 +207,19 @@ function worthOf(found: WithdrawalCheck | null) {
 
 interface FormProps {
   poolId: string;
+  /** Empty for the newest upload. */
+  loadId: string;
   /** The pool and its account, in words. */
   of: string;
   onClose: () => void;
   onBegun: () => Promise<unknown>;
 }
 
-function WithdrawForm({ poolId, of, onClose, onBegun }: FormProps) {
+function WithdrawForm({ poolId, loadId, of, onClose, onBegun }: FormProps) {
   const loads = useQuery(cardLoads(poolId));
   const [by, setBy] = useState<Selector>('load_id');
   const [batch, setBatch] = useState('');
-  const [load, setLoad] = useState('');
+  const [load, setLoad] = useState(loadId);
   const [codes, setCodes] = useState('');
   const [day, setDay] = useState('');
   const [reserved, setReserved] = useState<Reserved>('keep');

@@ -8,7 +8,7 @@ export const de: Texts = {
   thisLanguage: 'Diese Seite gibt es auf Deutsch',
   title: 'Ihre Geschenkkarte',
   description:
-    'Eine Geschenkkarte für Sie. Perkway stellt sie im Auftrag eines Unternehmens zu, und diese Seite fragt nie nach einer Zahlung oder einem Passwort.',
+    'Eine Geschenkkarte für Sie. Perkway stellt sie im Auftrag eines Unternehmens zu, und diese Seite verlangt nie eine Zahlung oder ein Passwort.',
   giftCard: 'Geschenkkarte',
   loading: {
     heading: 'Ihre Geschenkkarte wird geladen…',
@@ -147,9 +147,9 @@ export const de: Texts = {
       'Das sieht nicht nach einem Geschenklink aus. Bitte kopieren Sie ihn noch einmal aus Ihrer Nachricht.',
   },
   delivered: {
-    text: 'Perkway stellt Geschenkkarten im Auftrag von Unternehmen zu und betreibt diese Seite. Die Seite kann das Unternehmen, das Ihnen den Link geschickt hat, nicht nennen: Sehen Sie nach, von wem die Nachricht mit dem Link kam. Wenn Sie nicht sicher sind, ob sie echt ist, wenden Sie sich über die offizielle Website an dieses Unternehmen.',
+    text: 'Perkway stellt Geschenkkarten im Auftrag von Unternehmen zu und betreibt diese Seite. Die Seite kann das Unternehmen, das Ihnen den Link geschickt hat, nicht nennen: Sehen Sie nach, von wem die Nachricht mit dem Link kam. Wenn Sie nicht sicher sind, ob die Nachricht echt ist, wenden Sie sich über die offizielle Website an dieses Unternehmen.',
     textBrand:
       'Perkway stellt Geschenkkarten im Auftrag von {brand} zu und betreibt diese Seite. Wenn Sie nicht sicher sind, ob sie echt ist, wenden Sie sich über die offizielle Website an {brand}.',
   },
-  footer: 'Diese Seite fragt nie nach einer Zahlung, einem Passwort oder persönlichen Daten.',
+  footer: 'Diese Seite verlangt nie eine Zahlung, ein Passwort oder persönliche Daten.',
 };

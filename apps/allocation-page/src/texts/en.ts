@@ -57,7 +57,7 @@ export const en: Texts = {
       failedBrand:
         'If the card does not open, try again later or copy the card link to another browser. If it still does not open, ask {brand} for help and give the reference below.',
     },
-    balance: 'To find out how much is left on the card, ask {shop}: Perkway does not know it.',
+    balance: 'To find out how much is left on the card, ask {shop}: Perkway does not know the balance.',
     askWhere: 'Ask the company that sent you the link where you can use this card.',
     askWhereBrand: 'Ask {brand} where you can use this card.',
     shop: 'Go to {shop}',
@@ -139,7 +139,7 @@ export const en: Texts = {
     wrong: 'This does not look like a gift link. Please copy it from your message again.',
   },
   delivered: {
-    text: 'Perkway delivers gift cards for companies and runs this page. The page cannot name the company that sent you the link: see who sent the message with the link. If you are not sure that it is genuine, ask that company through its official website.',
+    text: 'Perkway delivers gift cards for companies and runs this page. The page cannot name the company that sent you the link: see who sent the message with the link. If you are not sure that the message is genuine, contact that company through its official website.',
     textBrand:
       'Perkway delivers gift cards for {brand} and runs this page. If you are not sure that it is genuine, contact {brand} through its official website.',
   },

@@ -5,8 +5,8 @@ interface CopyTexts {
 }
 
 /**
- * All texts of the page in one language. The browser replaces `{amount}`, `{brand}`, `{date}`, `{language}` and `{shop}` (a host)
- * with the values of the link.
+ * All texts of the page in one language. The browser replaces `{amount}`, `{brand}`, `{date}`, `{language}` and `{shop}`
+ * (a host) with the values of the link.
  */
 export interface Texts {
   /** BCP 47 tag. */

@@ -42,7 +42,7 @@ interface MonthToDrop {
   state: 'attached' | 'interrupted' | 'detached';
 }
 
-/** Returns months with an interrupted detach first, because Postgres finishes it before it detaches another. */
+/** Returns months with an interrupted detach first: until it is finished, Postgres detaches no other concurrently. */
 async function monthsToDrop(client: pg.Client, firstKept: string): Promise<MonthToDrop[]> {
   const { rows } = await client.query<MonthToDrop>(
     `select * from (

@@ -39,7 +39,7 @@ export interface Measure {
   filter?: string;
   /** The bit of the cube's `step` that is equivalent to `filter`. */
   bit?: number;
-  /** Counts only values whose rows all have `bit`, so no single row tells whether it counts. */
+  /** Counts only values whose rows all have `bit`. A single row cannot tell whether its value counts. */
   hasOnlyBit?: boolean;
   /** A rate: two measures of its cube. Null if the denominator is 0. */
   rate?: readonly [numerator: string, denominator: string];

@@ -184,7 +184,7 @@ export class FrozenReportDto {
     ),
     required: false,
     description:
-      'What happened in `range` and in `range_before`: `journeys`, `clickers`, `converters`, the `conversions` of people, and the reward links by state, with or without a journey. `outstanding` are the links that wait at the end of the range',
+      'What happened in `range` and in `range_before`: `journeys`, `clickers`, `converters`, the `conversions` of people, and the reward links by state, with or without a journey. `outstanding` are the links that nobody has opened and that still work at the end of the range',
   })
   steps?: StepDto[];
   @ApiProperty({ ...DAYS, description: 'Days without events are omitted; a figure that a day lacks is 0' })

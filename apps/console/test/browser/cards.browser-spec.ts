@@ -186,13 +186,13 @@ it('an operator withdraws a recalled batch, sees its progress and which links ha
   await button(page, 'Review').click();
   await dialog(page).getByText('No card of this pool matches.').waitFor();
   await dialog(page).getByLabel('Batch', { exact: true }).fill('B-7');
-  await dialog(page).getByLabel('Cards on links that wait').selectOption('Cancel these links now');
+  await dialog(page).getByLabel('Cards on outstanding links').selectOption('Cancel these links now');
   expect(await violations(page)).toEqual([]);
   await screenshot(page, 'pool-withdraw');
   await button(page, 'Review').click();
   const confirm = page.getByRole('alertdialog');
   expect(await confirm.innerText()).toMatch(
-    /Withdraw these cards of Harbour .+ \(Name of .+\) for good\?.+batch B-7\. 28 without a link \(€700\), 1 on links that wait \(€25\), 1 opened\. .*Links that wait for these cards stop working at once/s,
+    /Withdraw these cards of Harbour .+ \(Name of .+\) for good\?.+batch B-7\. 28 without a link \(€700\), 1 on outstanding links \(€25\), 1 opened\. .*Outstanding links to these cards stop working at once/s,
   );
   await screenshot(page, 'pool-withdraw-confirm');
   // Going back keeps what was entered.

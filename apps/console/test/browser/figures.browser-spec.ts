@@ -826,7 +826,7 @@ it('says whether it went better, and which source made the difference', async ()
       'Mostly because of the source app: 35% clicked, 30% before (+4 points).',
       'Mostly because of the perk Foreign offer 1: 27.5% of journeys clicked it, 22.5% before (+5 points).',
       'Also because of the perk Foreign offer 2: 2% of journeys clicked it, 0% before (+2 points).',
-      'Clear fall of the perk Foreign offer 3: 0.5% of journeys clicked it, 2% before (−1.5 points).',
+      'Clear fall for the perk Foreign offer 3: 0.5% of journeys clicked it, 2% before (−1.5 points).',
     ],
     converters: [
       'Conversions: better 14% of journeys converted, 10% in the days before.',
@@ -838,12 +838,12 @@ it('says whether it went better, and which source made the difference', async ()
   expect(await verdictOf(page, 'clickers')).toEqual([
     ...causes.clickers,
     'Mostly because of the plan gold: 35% clicked, no journeys before (+6 points).',
-    'Clear fall of the plan silver: 16.3% clicked, 22.5% before (−1 point).',
+    'Clear fall for the plan silver: 16.3% clicked, 22.5% before (−1 point).',
   ]);
   expect(await verdictOf(page, 'converters')).toEqual([
     ...causes.converters,
     'Mostly because of the plan gold: 20% converted, no journeys before (+4.8 points).',
-    'Clear fall of the plan silver: 5% converted, 10% before (−0.8 points).',
+    'Clear fall for the plan silver: 5% converted, 10% before (−0.8 points).',
   ]);
   await page.getByText('How the points add up').first().click();
   await page.getByText('app: +4 = +2.5 from its rate, +1.5 from its share.').waitFor();

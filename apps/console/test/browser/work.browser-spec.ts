@@ -1703,7 +1703,7 @@ describe('an operator', () => {
     await page.getByText('Longer than 255 characters: 1, in row 5. Correct them first.').waitFor();
     expect(await button(page, 'Load 3 codes').isDisabled()).toBe(true);
     await choose('batch,code\nspring,SPA-1\nspring,SPA-2\nspring,\nspring,SPA-1\n');
-    await page.getByText('2 of 4 rows can be loaded. Repeated: 1. Without a code: 1.').waitFor();
+    await page.getByText('Rows: 4. Different codes: 2. Repeated: 1. Without a code: 1.').waitFor();
     expect(loads).toBe(0);
     await load('Load 2 codes');
     await notice(page, 'New codes: 2. Already there: 0.');

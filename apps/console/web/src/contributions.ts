@@ -83,7 +83,7 @@ const MOST_OF_ALL = 0.9;
 /**
  * Returns as `main` the part that made at least half of the change, because the verdict says "mostly", and as `next` the
  * largest other part if it moved the rate, up or down, by at least a quarter of the change. Undefined without `main`.
- * Journeys without a value, such as a source, are `main` only if no part with a name can be.
+ * Journeys without a value (no source, for example) are `main` only if no part with a name can be.
  */
 export function causeOf<Part extends { name: string | null; points: number; count: number }>(
   parts: Part[],
@@ -102,8 +102,8 @@ export function causeOf<Part extends { name: string | null; points: number; coun
 const CRITICAL_VALUE = 1.96;
 
 /**
- * Returns whether chance alone is unlikely to explain the difference of two counts (Poisson, 95 %). Without the
- * continuity correction, small counts would change clearly too often.
+ * Returns whether chance alone is unlikely to explain the difference of two counts (Poisson, 95 %). Without a
+ * continuity correction, changes of small counts would be called clear too often.
  * @param ratio the number of days of the count, divided by that of the one before
  */
 export const isClearChange = (now: number, before: number, ratio = 1) =>

@@ -266,7 +266,7 @@ export const texts = {
         main: 'Mostly because of',
         next: 'Also because of',
         offset: 'Partly offset by',
-        fall: 'Clear fall of',
+        fall: 'Clear fall for',
       },
       reached: {
         clickers: { own: 'clicked', perk: 'of journeys clicked it' },
@@ -600,7 +600,7 @@ export const texts = {
     aboutLinks: 'How to get the links into the message',
     testStep: '5. Send a test to yourself',
     testText:
-      'Send the message to yourself with your mailer, open it, load its images, and click a link. It arrives here within seconds.',
+      'Send the message to yourself with your mailer, open it, load its images, and click a link. Then press Refresh: the view and the click appear within seconds.',
     arrived: (view: string | null, click: string | null) =>
       view === null && click === null
         ? 'Nothing arrived in the last hour.'
@@ -1005,7 +1005,7 @@ export const texts = {
     areJourneyIds: 'The references are the ids that the mailer puts into the messages of the campaign',
     isJourneyId: 'The reference is the id that the mailer puts into the messages of the campaign',
     journeyIdsHint:
-      'Then the views, clicks and gift card of a recipient count as one journey. Clear it if the references are other ids, which would count as additional recipients.',
+      'Then the views, clicks and gift card of a recipient count as one journey. Clear the checkbox if the references are other ids, which would count as additional recipients.',
     journeyIdHint: 'Then the gift card counts in the same journey as the views and clicks of its recipient.',
     checkJourneys:
       'Each link counts in the journey of its recipient: the references are the ids in the messages.',
@@ -1639,7 +1639,8 @@ export const texts = {
     intro: 'Perks, their categories, and the collections that accounts show.',
     perks: 'Perks',
     perkInUse: 'A perk can be deleted once no collection has it. Campaigns go on without it.',
-    unlogged: 'The audit log keeps no codes, so a shared code is the one that the form had. Check it.',
+    unlogged:
+      'The audit log keeps no codes, so the shared code is the one that was in the form, if any. Check it.',
     categoryInUse: 'A category can be deleted once no perk has it.',
     categories: 'Categories',
     collections: 'Collections',
@@ -1814,10 +1815,10 @@ export const texts = {
     codesHint: 'One per line.',
     load: (count: number) =>
       count === 0 ? 'Load codes' : `Load ${formatNumber(count)} ${pluralOf(count, 'code', 'codes')}`,
-    checked: (codes: string, rows: string) => `${codes} of ${rows} rows can be loaded.`,
+    checked: (codes: string, rows: string) => `Rows: ${rows}. Different codes: ${codes}.`,
     checkedRest: (repeated: string, empty: string) => `Repeated: ${repeated}. Without a code: ${empty}.`,
     tooLong: (count: string, longest: number, rows: number[]) =>
-      `Longer than ${longest} characters: ${count}, in ${pluralOf(rows.length, 'row', 'rows')} ${rows.join(', ')}. Correct them first.`,
+      `Longer than ${longest} characters: ${count}, ${count === String(rows.length) ? 'in' : 'the first in'} ${pluralOf(rows.length, 'row', 'rows')} ${rows.join(', ')}. Correct them first.`,
     confirmTitle: (count: number, perk: string) =>
       `Load ${formatNumber(count)} ${pluralOf(count, 'code', 'codes')} for “${perk}”?`,
     confirmText: 'Customers can get them at once, and loaded codes cannot be removed.',
@@ -1851,7 +1852,7 @@ export const texts = {
     needCodes: 'Enter 1 to 1,000 codes.',
     day: 'Day',
     dayHint: 'Cards without an end of validity stay.',
-    reserved: 'Cards on links that wait',
+    reserved: 'Cards on outstanding links',
     reservedOptions: {
       keep: 'Keep until the link ends',
       cancel: 'Cancel these links now',
@@ -1873,12 +1874,12 @@ export const texts = {
     ) =>
       `Cards: ${selection}. ${
         found
-          ? `${formatNumber(found.free)} without a link${worth.free}, ${formatNumber(found.reserved)} on links that wait${worth.reserved}, ${formatNumber(found.redeemed)} opened.`
+          ? `${formatNumber(found.free)} without a link${worth.free}, ${formatNumber(found.reserved)} on outstanding links${worth.reserved}, ${formatNumber(found.redeemed)} opened.`
           : 'Counting them took too long.'
       } Cards without a link are withdrawn at once. ${
         reserved === 'cancel'
-          ? 'Links that wait for these cards stop working at once.'
-          : 'Links that wait for these cards still work, and their cards are withdrawn when they end.'
+          ? 'Outstanding links to these cards stop working at once.'
+          : 'Outstanding links to these cards still work, and the cards are withdrawn when the links end.'
       } Opened cards stay with their recipients. Withdrawn cards can never be given out or loaded again.`,
     states: { running: 'Running', done: 'Done' },
     counts: (withdrawn: string, cancelled: string, kept: string, redeemed: string) =>

@@ -95,7 +95,7 @@ export class DatabaseState implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
-  /** Returns the migrations that have not run. Another release may have renamed the record of one that it replaced. */
+  /** Returns the migrations that have not run. One that another release replaced has run, under a changed name. */
   private async missing(): Promise<string[]> {
     const done = await this.dataSource.query<{ name: string }[]>('select name from migrations');
     const names = new Set(done.map(({ name }) => name));

@@ -1,4 +1,5 @@
 import cube, { type Query, type ResultSet } from '@cubejs-client/core';
+import { attributeOf } from '../attribute-of';
 import { texts } from '../texts';
 import { TIMEZONE, type Range } from '../dates';
 import { get, ApiError, reportSignedOut } from './http';
@@ -40,10 +41,6 @@ function toApiError(error: unknown): ApiError {
   return new ApiError(status, status === 429 ? 'TOO_MANY_REQUESTS' : 'QUERY_REFUSED', message);
 }
 
-const ATTRIBUTE = 'cmeta_';
-/** Returns the name of a custom attribute in words; undefined for another member. */
-export const attributeOf = (member: string): string | undefined =>
-  member.startsWith(ATTRIBUTE) ? member.slice(ATTRIBUTE.length).replaceAll('_', ' ') : undefined;
 /** Names of measures in the words of the other screens. */
 const NAMES: Record<string, string> = {
   ...texts.explore.measureNames,

@@ -4,12 +4,12 @@ import { get, type Page } from './http';
 import type { AuditEntry, AuditQuery } from './types';
 
 const t = texts.auditLog;
-/** Entries of the object among which the change is searched: its codes or cards may have been loaded since. */
+/** How many of the object's latest entries are searched: loads of codes or cards may have come after the change. */
 const SEARCHED = 10;
 
 export const actorOf = ({ person, actor }: AuditEntry) => person ?? t.byKey(actor);
 
-/** Says who saved this version of an object, and when; null if the audit log does not have it, or not yet. */
+/** Returns a sentence on who saved this version of an object, and when; null if it is not (yet) in the audit log. */
 export async function savedBy(
   kind: AuditQuery['kind'],
   object: string,

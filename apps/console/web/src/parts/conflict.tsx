@@ -15,8 +15,8 @@ export interface FieldNames {
 }
 
 interface Props extends FieldNames {
-  /** Who changed it and when, if it is known. */
-  by: string | null;
+  /** A sentence on who saved the other version and when; null if unknown. */
+  savedBy: string | null;
   /** What only they changed, which is in the form. */
   taken: TheirChange[];
   /** What both changed. */
@@ -38,11 +38,11 @@ function labelOf(labels: FieldNames['labels'], path: string[]): string {
 }
 
 /** Says what somebody else saved in the meantime, and lets the user choose where both changed the same field. */
-export function Conflict({ by, taken, clashes, onDiscard, ...props }: Props) {
+export function Conflict({ savedBy, taken, clashes, onDiscard, ...props }: Props) {
   return (
     <div className="wide conflict" role="alert" tabIndex={-1}>
       <h2>{t.conflict}</h2>
-      {by !== null && <p>{by}</p>}
+      {savedBy !== null && <p>{savedBy}</p>}
       <p>{t.conflictText}</p>
       {taken.length > 0 && (
         <p>{t.theirFields([...new Set(taken.map(({ path }) => labelOf(props.labels, path)))])}</p>
@@ -59,7 +59,7 @@ export function Conflict({ by, taken, clashes, onDiscard, ...props }: Props) {
   );
 }
 
-type ClashProps = Omit<Props, 'by' | 'taken' | 'clashes' | 'onDiscard'> & { clash: TheirChange };
+type ClashProps = Omit<Props, 'savedBy' | 'taken' | 'clashes' | 'onDiscard'> & { clash: TheirChange };
 
 function Clash({ clash, labels, textOfItem, valueOf, isDisabled, onChoose }: ClashProps) {
   const id = useId();

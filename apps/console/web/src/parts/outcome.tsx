@@ -1,4 +1,3 @@
-import type { compareRates, Total } from '../contributions';
 import { formatNumber, formatShare } from '../format';
 import { texts } from '../texts';
 
@@ -24,14 +23,3 @@ export function Outcome({ countOf }: Props) {
     </>
   );
 }
-
-/** Says how the rate of clicks or conversions changed. Both periods have journeys. */
-export const rateChange = (
-  outcome: 'clickers' | 'converters',
-  verdict: NonNullable<ReturnType<typeof compareRates>>,
-  { journeys, reached, journeysBefore, reachedBefore }: Total,
-): string =>
-  texts.overview.verdict[outcome][verdict](
-    formatShare(reached, journeys)!,
-    formatShare(reachedBefore, journeysBefore)!,
-  );

@@ -87,12 +87,12 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
   const [yaml, setYaml] = useState<Yaml | null>(null);
   const [stored, setStored] = useState<Stored<T> | null>(null);
   /** What somebody else changed before the user could save. */
-  const [conflict, setConflict] = useState<{ changes: TheirChange[]; by: string | null } | null>(null);
+  const [conflict, setConflict] = useState<{ changes: TheirChange[]; savedBy: string | null } | null>(null);
   /** The entry of the history whose earlier version is in the form. */
   const [restored, setRestored] = useState<AuditEntry | null>(null);
-  /** Whether the note about it is still to get the focus, once its tab is shown. */
+  /** Whether the note about the restored version gets the focus once its tab is shown. */
   const takesFocus = useRef(false);
-  /** The same, until the user confirms that it replaces unsaved changes. */
+  /** The entry to restore once the user confirms that it replaces unsaved changes. */
   const [replacing, setReplacing] = useState<AuditEntry | null>(null);
   const [typedId, setTypedId] = useState<string | null>(null);
   const [loadError, setLoadError] = useState<Error | null>(null);
@@ -113,7 +113,7 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
     setRestored(null);
   };
   /** Applies the other person's changes to the draft, for the user to check and save. Where both changed, the user's stay. */
-  const merge = (theirs: Stored<T>, by: string | null) => {
+  const merge = (theirs: Stored<T>, savedBy: string | null) => {
     const changes = theirChanges(toDraft(stored!.body), draft, toDraft(theirs.body));
     setStored(theirs);
     if (props.nameOf) props.onNamed?.(props.nameOf(theirs.body));
@@ -125,7 +125,7 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
           .filter(isTakenOver)
           .reduce<unknown>((merged, { path, theirs: value }) => withValue(merged, path, value), latest) as D,
     );
-    setConflict({ changes, by });
+    setConflict({ changes, savedBy });
   };
   const load = () => {
     setLoadError(null);
@@ -288,7 +288,7 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
             <Conflict
               labels={props.labels}
               textOfItem={props.textOfItem}
-              by={conflict.by}
+              savedBy={conflict.savedBy}
               taken={conflict.changes.filter(isTakenOver)}
               clashes={conflict.changes.filter((each) => !isTakenOver(each))}
               valueOf={(path) => valueAt(draft, path)}

@@ -1,4 +1,5 @@
 import { Link } from 'react-router';
+import { attributeOf } from '../attribute-of';
 import {
   causeOf,
   compareRates,
@@ -12,11 +13,9 @@ import {
 } from '../contributions';
 import { formatPoints, formatShare } from '../format';
 import { texts } from '../texts';
-import { rateChange } from './outcome';
 
 const t = texts.overview.verdict;
 const c = texts.overview.changed;
-const SEGMENT = 'cmeta_';
 const TONES = { better: '', worse: 'bad', same: 'plain', none: 'plain' };
 
 /** One value of a breakdown, such as a source or a perk. */
@@ -73,9 +72,7 @@ export const changedParts = (parts: (Value & Segment)[]): ChangedPart[] =>
 
 /** The word for one part of a breakdown, such as "source". */
 export const partWord = (breakdown: string): string =>
-  breakdown.startsWith(SEGMENT)
-    ? breakdown.slice(SEGMENT.length).replaceAll('_', ' ')
-    : (c.words[breakdown] ?? breakdown);
+  attributeOf(breakdown) ?? c.words[breakdown] ?? breakdown;
 
 /** The name of a part in a table. Journeys without a value are named after the parameter that they lack. */
 export function PartName({ breakdown, name, to }: { breakdown: string; name: string | null; to?: string }) {
@@ -125,7 +122,9 @@ export function RateVerdict({ outcome, total, changes, isComplete = true }: Prop
     <div data-verdict={verdict ?? 'none'} data-outcome={outcome} aria-busy={!isComplete}>
       <p>
         <span className={`badge ${TONES[verdict ?? 'none']}`}>{t.badges[outcome][verdict ?? 'none']}</span>{' '}
-        {verdict === null ? t.noneBefore : rateChange(outcome, verdict, total)}
+        {verdict === null
+          ? t.noneBefore
+          : t[outcome][verdict](formatShare(reached, journeys)!, formatShare(reachedBefore, journeysBefore)!)}
       </p>
       {causes.length > 0 && (
         <ul className="causes">

@@ -233,7 +233,7 @@ export default function CampaignSend({ campaign }: { campaign: Campaign }) {
       <Card title={t.testStep}>
         <div className="stack">
           <p>{t.testText}</p>
-          <Arrivals {...{ campaignId, pixel, utm }} />
+          <LatestEvents {...{ campaignId, pixel, utm }} />
         </div>
       </Card>
       <Card title={t.sendStep}>
@@ -245,17 +245,17 @@ export default function CampaignSend({ campaign }: { campaign: Campaign }) {
   );
 }
 
-interface ArrivalsProps {
+interface LatestEventsProps {
   campaignId: string;
   pixel: Pixel;
   /** The UTM parameters that the pixel and the links carry. */
   utm: Record<string, string>;
 }
 
-/** Returns the time of the latest event of the mailing in the last hour, of bots and mail proxies too; null if there is none. */
+/** Returns the time of the mailing's latest event in the last hour, also of bots and mail proxies; null without one. */
 async function loadLatest(
   cube: 'teaser_views' | 'reward_views' | 'incentive_clicks',
-  { campaignId, utm }: ArrivalsProps,
+  { campaignId, utm }: LatestEventsProps,
 ): Promise<string | null> {
   const time = `${cube}.occurred_at`;
   const [row] = await loadRows({
@@ -276,9 +276,9 @@ async function loadLatest(
 }
 
 /** Says when the pixel was last loaded and a link last clicked, so that a test message is seen to arrive. */
-function Arrivals(mailing: ArrivalsProps) {
-  const arrivals = useQuery({
-    queryKey: ['send-arrivals', mailing],
+function LatestEvents(mailing: LatestEventsProps) {
+  const latest = useQuery({
+    queryKey: ['latest-events', mailing],
     queryFn: () =>
       Promise.all([loadLatest(`${mailing.pixel}_views`, mailing), loadLatest('incentive_clicks', mailing)]),
     staleTime: 0,
@@ -286,7 +286,7 @@ function Arrivals(mailing: ArrivalsProps) {
   });
   return (
     <>
-      <Loaded query={arrivals} lines={1}>
+      <Loaded query={latest} lines={1}>
         {([view, click]) => (
           <p role="status">
             <strong>{t.arrived(view, click)}</strong>
@@ -294,7 +294,7 @@ function Arrivals(mailing: ArrivalsProps) {
         )}
       </Loaded>
       <div className="actions">
-        <Refreshed queries={[arrivals]} />
+        <Refreshed queries={[latest]} />
       </div>
       <p className="hint">{t.arrivedHint}</p>
     </>

@@ -1,6 +1,7 @@
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { useSearchParams } from 'react-router';
 import { loadMeta, loadParts, numberOf, ofCampaign, type FunnelRows, type Row } from '../api/analytics';
+import { attributeOf } from '../attribute-of';
 import { compareRates, totalOf, type Total } from '../contributions';
 import type { Range } from '../dates';
 import { exploreLink } from '../explore-link';
@@ -25,7 +26,6 @@ import { ClickLinks, loadClicksByPerk } from './perk-clicks';
 const t = texts.overview;
 const c = t.changed;
 const F = 'campaign_funnel';
-const SEGMENT = 'cmeta_';
 const SHOWN_PARTS = 12;
 /** A response with this many rows may be incomplete, so its parts are not compared. */
 const MOST_PARTS = 1_000;
@@ -161,7 +161,7 @@ function useAttributes(): string[] {
   const meta = useQuery({ queryKey: ['meta'], queryFn: ({ signal }) => loadMeta(signal), staleTime: 60_000 });
   return (meta.data?.find(({ name }) => name === F)?.dimensions ?? [])
     .map(({ name }) => name.slice(F.length + 1))
-    .filter((name) => name.startsWith(SEGMENT));
+    .filter((name) => attributeOf(name));
 }
 
 interface Props extends Omit<Comparison, 'outcome' | 'total'> {
@@ -202,7 +202,7 @@ function VerdictOf({ comparison }: { comparison: Comparison }) {
   const isComplete = found.every(({ isPending }) => !isPending);
   const changes = (isComplete ? breakdowns : []).flatMap((breakdown, index) => {
     const parts = found[index]?.data?.parts ?? [];
-    return breakdown.startsWith(SEGMENT) && parts.length > MOST_SEGMENTS ? [] : { breakdown, parts };
+    return attributeOf(breakdown) && parts.length > MOST_SEGMENTS ? [] : { breakdown, parts };
   });
   return <RateVerdict {...{ outcome, total, changes, isComplete }} />;
 }

@@ -20,8 +20,8 @@ const MAX_LENGTH = 300_000;
 const LONGEST_CODE = 255;
 const LISTED_ROWS = 5;
 
-/** Finds out what is known about the codes before they are sent. */
-function checked(rows: Cell[]) {
+/** Finds the codes to send, and counts repeated codes, rows without a code, and codes that are too long. */
+function checkCodes(rows: Cell[]) {
   const filled = rows.filter(({ value }) => value !== '');
   const codes = [...new Set(filled.map(({ value }) => value))];
   return {
@@ -76,7 +76,7 @@ export function CouponCodes({ perkId }: { perkId: string }) {
       .split('\n')
       .map((line, index) => ({ row: index + 1, value: line.trim() }))
       .filter(({ value }) => value !== '');
-  const { codes, empty, repeated, tooLong } = checked(rows);
+  const { codes, empty, repeated, tooLong } = checkCodes(rows);
   const read = async (file: File | null) => {
     try {
       setOfFile(file && (await import('../import/column-from-csv')).cellsFromCsv(await file.text(), 'code'));

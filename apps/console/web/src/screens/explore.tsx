@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState, useSyncExternalStore } from 'react';
 import { Link, useSearchParams } from 'react-router';
-import { attributeOf, loadMeta, loadRows, sumOf, within, type Query, type Row } from '../api/analytics';
+import { loadMeta, loadRows, sumOf, within, type Query, type Row } from '../api/analytics';
+import { attributeOf } from '../attribute-of';
 import { saveCsv } from '../api/csv';
 import { useSession } from '../api/session';
 import type { Cube } from '../api/types';

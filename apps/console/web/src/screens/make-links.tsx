@@ -60,7 +60,7 @@ export default function MakeLinks({ kind, pools, campaignId, onClose }: Props) {
   const [until, setUntil] = useState(daysAgo(-30));
   const [campaign, setCampaign] = useState(campaignId);
   const [reference, setReference] = useState('');
-  // The references of a mailing are the ids that its mailer puts into the links; those of one link may be anything.
+  // The references of many links are usually the ids that the mailer puts into the message; one link may have any.
   const [areJourneyIds, setJourneyIds] = useState(kind === 'many');
   const [by, setBy] = useState<'count' | 'list'>('list');
   const [name, setName] = useState('');

@@ -242,7 +242,7 @@ function valuesOf(name: keyof typeof CHARTS, days: string[], rows: FrozenReport[
   return days.map((day) => CHARTS[name].reduce((sum, figure) => sum + (counted.get(day)?.[figure] ?? 0), 0));
 }
 
-/** Says of clicks and conversions whether their rates changed. Reports of earlier releases lack the causes, or have no steps. */
+/** Says whether the rates of clicks and conversions changed, and why. Older reports lack the causes, or all of it. */
 const FrozenVerdict = ({
   report: { by_source, by_perk, by_day_before },
   steps,

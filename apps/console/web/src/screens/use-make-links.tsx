@@ -8,9 +8,9 @@ const t = texts.giftCards;
 const MakeLinks = lazy(() => import('./make-links'), null);
 
 /**
- * Returns the buttons that make one link or many, and the dialog that they open. The dialog stands apart from them, because it
- * shows a link only once and the buttons may go when there is a first link. The parameters `make=many` and `campaign` of the URL
- * open the form for many links, with the campaign chosen.
+ * Returns the buttons that make one link or many, and the dialog that they open. The dialog stands apart from them,
+ * because it shows a link only once and the buttons may go when there is a first link. The parameters `make=many` and
+ * `campaign` of the URL open the form for many links, with the campaign chosen.
  */
 export function useMakeLinks(pools: Pool[] | undefined) {
   const { valueOf, set } = useSearchFilters();

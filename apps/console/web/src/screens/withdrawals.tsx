@@ -32,7 +32,7 @@ export function Withdrawals({ poolId, owner, of }: Pick<FormProps, 'poolId' | 'o
   const client = useQueryClient();
   const { valueOf, set } = useSearchFilters();
   const [isOpen, setOpen] = useState(false);
-  /** The upload whose cards are to be withdrawn; the list of uploads leads here. */
+  /** The upload whose cards are to be withdrawn, which the list of uploads puts into the URL; empty for none. */
   const loadId = valueOf('withdraw');
   const loads = useQuery(cardLoads(poolId));
   const key = ['withdrawals', poolId];

@@ -225,14 +225,19 @@ describe('retention', () => {
     await expectNothingOf(month);
   });
 
-  it('drops a month that was detached but not dropped', async () => {
-    const month = nameOf(5);
-    await stack.database.query(
-      `create table tracking_events_${month.replace('-', '_')} (like tracking_events including all)`,
+  it('drops a month that was detached but not dropped, and no month that is kept', async () => {
+    const [month, kept] = [nameOf(5), nameOf(-9)];
+    const [partition, keptPartition] = [month, kept].map(
+      (name) => `tracking_events_${name.replace('-', '_')}`,
     );
+    await stack.database.query(`create table ${partition} partition of tracking_events
+      for values from ('${month}-01T00:00:00Z') to ('${nameOf(4)}-01T00:00:00Z')`);
+    await stack.database.query(`alter table tracking_events detach partition ${partition}`);
+    await stack.database.query(`create table ${keptPartition} (like tracking_events including all)`);
     await stack.database.query('insert into sorted_months (month) values ($1)', [`${month}-01`]);
     await app.app.get(MaintenanceService).maintainMonths(now.getTime());
     await expectNothingOf(month);
+    await stack.database.query(`drop table ${keptPartition}`);
   });
 
   async function expectNothingOf(month: string): Promise<void> {

@@ -449,6 +449,10 @@ describe('filters', () => {
     const of = (measure: string) => filtered({ member: measure, operator: 'measureFilter' }).where;
     expect(of('perk_clicks.count_people')).toBe("(e.traffic_class is null or e.traffic_class = 'human')");
     expect(of('perk_clicks.count')).toBe('true');
+    const measure = 'campaign_funnel.gift_only_recipients';
+    expect(() =>
+      compileQuery({ measures: [measure], filters: [{ member: measure, operator: 'measureFilter' }] }),
+    ).toThrow('measureFilter cannot select its rows');
   });
 });
 

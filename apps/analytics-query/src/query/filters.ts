@@ -53,6 +53,10 @@ function compileFilter(filter: NormalizedFilter, context: FilterContext): string
   const { operator, values = [] } = filter;
   if (operator === 'measureFilter') {
     if (member.kind !== 'measure') throw queryError(`'${member.name}' not found for path '${filter.member}'`);
+    if (member.definition.hasOnlyBit)
+      throw queryError(
+        `No row tells whether '${filter.member}' counts it, so measureFilter cannot select its rows`,
+      );
     return member.definition.filter ?? 'true';
   }
   if (member.kind === 'measure' && context.ungrouped)

@@ -210,7 +210,7 @@ export class FrozenReportDto {
         ...{ clickers_before: 80, converters_before: 5 },
       },
     ),
-    description: `Also perks of the campaign that nobody clicked. ${LATER}`,
+    description: `Also perks of the campaign that nobody clicked, and perks that were only clicked in \`range_before\`. ${LATER}`,
   })
   by_perk: {
     perk_id: string;
@@ -237,7 +237,7 @@ export class FrozenReportDto {
         ...{ journeys_before: 240, clickers_before: 60, converters_before: 6 },
       },
     ),
-    description: LATER,
+    description: `Also sources that only had journeys in \`range_before\`. ${LATER}`,
   })
   by_source: {
     utm_source: string | null;

@@ -385,6 +385,7 @@ export const texts = {
         utm_medium: 'medium',
         utm_campaign: 'mailing',
         utm_content: 'version',
+        utm_term: 'term',
         campaign_name: 'campaign',
       } as Record<string, string>,
       the: (part: string) => `the ${part}`,
@@ -508,7 +509,7 @@ export const texts = {
     noPerks: 'No click on a perk in these dates.',
     noSources: 'No event in these dates.',
     noSource: (count: string, all: string, share: string | null) =>
-      `${count} of ${all} journeys (${share}) have events without a source, so this table cannot tell where they came from.`,
+      `At least ${count} of ${all} journeys (${share}) have views, clicks or conversions without a source, so this table cannot tell where they came from.`,
     setSource: 'Set the source of the pixel and the links on Send',
     value: 'Value',
     clicks: 'Clicks',
@@ -1266,14 +1267,6 @@ export const texts = {
     empty: 'No event matches in these dates. Choose other dates, or remove a filter.',
     noValue: NO_VALUE,
     /** Events without the parameter. */
-    noValues: {
-      utm_source: 'No source',
-      utm_medium: 'No medium',
-      utm_campaign: 'No mailing',
-      utm_content: 'No version',
-      utm_term: 'No term',
-    } as Record<string, string>,
-    noAttribute: (attribute: string) => `No ${attribute}`,
     attribute: (attribute: string, parameter: string) =>
       `${attribute[0]!.toUpperCase()}${attribute.slice(1)} (${parameter})`,
     where: (name: string, value: string) => `${name}: ${value}`,

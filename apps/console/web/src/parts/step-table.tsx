@@ -32,7 +32,8 @@ const spentPer = ({ count }: Amount, { money }: Amount): string | null =>
 export function StepTable({ amounts, amountsBefore, periods, linkOf }: Props) {
   const unused = LINK_STEPS.filter((step) => amounts[step].count === 0 && amountsBefore[step].count === 0);
   const perConversion = spentPer(amounts.conversions, amounts.revealed);
-  const perOpened = spentPer(amounts.revealed, amounts.revealed);
+  // With several currencies, no count belongs to each amount.
+  const perOpened = amounts.revealed.money?.size === 1 ? spentPer(amounts.revealed, amounts.revealed) : null;
   const linked = (step: Step, period: 'now' | 'before', text: string) =>
     linkOf ? <Link to={linkOf(step, period)}>{text}</Link> : text;
   return (
@@ -69,10 +70,10 @@ export function StepTable({ amounts, amountsBefore, periods, linkOf }: Props) {
           { name: t.valueBefore, isNumber: true, cell: (step) => formatSums(amountsBefore[step].money) },
         ]}
       />
-      {perOpened && (
+      {(perConversion ?? perOpened) && (
         <div>
           {perConversion && <p>{t.spentPerConversion(perConversion)}</p>}
-          <p>{t.spentPerOpened(perOpened)}</p>
+          {perOpened && <p>{t.spentPerOpened(perOpened)}</p>}
         </div>
       )}
       {unused.length > 0 && <p>{t.unused(unused.map((step) => t.unusedSteps[step]))}</p>}

@@ -279,6 +279,7 @@ async function loadLatest(
 function LatestEvents(mailing: LatestEventsProps) {
   const latest = useQuery({
     queryKey: ['latest-events', mailing],
+    placeholderData: keepPreviousData,
     queryFn: () =>
       Promise.all([loadLatest(`${mailing.pixel}_views`, mailing), loadLatest('incentive_clicks', mailing)]),
     staleTime: 0,

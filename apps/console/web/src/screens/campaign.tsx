@@ -137,7 +137,7 @@ async function loadByUtm(
 ): Promise<{ rows: Row[]; values: Map<string, Money> }> {
   const member = `${F}.${parameter}`;
   const funnel = loadParts({
-    measures: [`${F}.journeys`, `${F}.clickers`, `${F}.converters`],
+    measures: ['journeys', 'clickers', 'converters', 'gift_recipients'].map((name) => `${F}.${name}`),
     dimensions: [member],
     timeDimensions: [{ dimension: `${F}.occurred_at`, compareDateRange: [range, rangeBefore(range)] }],
     filters: ofCampaign(F, id),
@@ -655,7 +655,7 @@ function ByUtm({ id, range, total }: { id: string; range: Range; total: number }
               name={`${id}-${words.file}.csv`}
               head={[words.name, JOURNEYS, CLICKERS, CONVERTERS, t.value]}
               rows={query.data.rows.map((row) => [
-                nameOf(row),
+                keyOf(row),
                 journeysOf(row),
                 clickersOf(row),
                 convertersOf(row),
@@ -727,11 +727,10 @@ function ByUtm({ id, range, total }: { id: string; range: Range; total: number }
 const MANY_WITHOUT_SOURCE = 0.3;
 
 function NoSource({ rows, total, to }: { rows: Row[]; total: number; to: string }) {
-  const count = numberOf(
-    rows.find((row) => row[`${F}.utm_source`] === null),
-    `${F}.journeys`,
-  );
-  if (count === 0 || count < MANY_WITHOUT_SOURCE * total) return null;
+  const without = rows.find((row) => row[`${F}.utm_source`] === null);
+  // Reward links made in the console have no source, whatever the pixel and the links of the message have.
+  const count = numberOf(without, `${F}.journeys`) - numberOf(without, `${F}.gift_recipients`);
+  if (total === 0 || count <= 0 || count < MANY_WITHOUT_SOURCE * total) return null;
   return (
     <p>
       {t.noSource(formatNumber(count), formatNumber(total), formatShare(count, total))}{' '}

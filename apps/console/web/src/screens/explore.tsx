@@ -20,6 +20,7 @@ import { useNotices } from '../parts/notices';
 import { RangePicker, useRange } from '../parts/range-picker';
 import { Card, Screen } from '../parts/screen';
 import { Table } from '../parts/table';
+import { partWord } from '../parts/verdict';
 import { texts } from '../texts';
 import { PERK_CLICKS } from './perk-clicks';
 import { SavedQuestions } from './saved-questions';
@@ -193,8 +194,9 @@ const useIsWide = (): boolean => useSyncExternalStore(onWideChange, () => WIDE.m
 const shortOf = (member: string) => member.slice(member.indexOf('.') + 1);
 /** Returns the value of a dimension, or words for a missing one. */
 function textOf(value: string | number | null | undefined, member: string) {
-  const attribute = attributeOf(shortOf(member));
-  return value ?? (attribute ? t.noAttribute(attribute) : (t.noValues[shortOf(member)] ?? t.noValue));
+  const name = shortOf(member);
+  const isAttribute = name.startsWith('utm_') || attributeOf(name) !== undefined;
+  return value ?? (isAttribute ? texts.overview.changed.noPart(partWord(name)) : t.noValue);
 }
 
 function Question({ cubes, first }: { cubes: Cube[]; first: Record<string, string> }) {

@@ -134,7 +134,9 @@ it('counts who clicked and who converted among all journeys, in the same words o
   expect((await sources.getByRole('row').nth(1).innerText()).replaceAll(/\s+/g, ' ')).toBe(
     'No source Journeys without utm_source 5 0 0% 3 60% €1,234,567.50',
   );
-  await page.getByText('5 of 5 journeys (100%) have events without a source').waitFor();
+  await page
+    .getByText('At least 5 of 5 journeys (100%) have views, clicks or conversions without a source')
+    .waitFor();
   const toSend = page.getByRole('link', { name: 'Set the source of the pixel and the links on Send' });
   expect(await toSend.getAttribute('href')).toBe(`/campaigns/${campaign}/send`);
   const names = ['Clicked / journeys', 'Converted / journeys'];
@@ -160,9 +162,7 @@ it('counts the links of a campaign that have no journey', async () => {
     ...['Journeys with any contact', 'Journeys that clicked', 'Journeys that converted', 'Conversions'],
     ...['made', 'opened (spent)', 'outstanding'].map((state) => `Links ${state}`),
   ]);
-  await page
-    .getByText('No reward links were cancelled or expired in these dates or the days before.')
-    .waitFor();
+  await page.getByText('No cancelled or expired links in these dates or the days before.').waitFor();
   await page
     .getByText('Spent per conversion: €8.33 (value of links opened / conversions, both in these dates).')
     .waitFor();
@@ -323,7 +323,7 @@ it('saves each day of the dates, under headers in words', async () => {
   expect(days.at(-1)).toMatch(/,0,3,3$/);
   expect((await saved('Sources as CSV')).slice(0, 2)).toEqual([
     'Source,Journeys,Clicked,Converted,Value',
-    'No source,5,0,3,"€1,234,567.50"',
+    ',5,0,3,"€1,234,567.50"',
   ]);
   await stage.goto(page, '/');
   const [head, ...all] = await saved('Days as CSV');
@@ -721,6 +721,18 @@ describe('Explore', () => {
       ]);
       expect(await page.locator('.bars').count()).toBe(0);
     }
+  }, 120_000);
+
+  it('marks weeks that are only in part in the dates', async () => {
+    const page = await explore('cube=campaign_funnel&measures=journeys&steps=week&dates=30');
+    await page.getByText(/^Only in part in these dates: Week of .+ \(\d of 7 days\)/).waitFor();
+  }, 120_000);
+
+  it('keeps dates relative to today in suggested questions, and names what happened to links', async () => {
+    const page = await explore('cube=reward_links&measures=count&dimensions=state&steps=none&dates=7');
+    await page.locator('.bars').getByText('Made').waitFor();
+    const rates = page.getByRole('link', { name: 'How do the rates develop?' });
+    expect(await rates.getAttribute('href')).toMatch(/dates=7(?!.*from=)/);
   }, 120_000);
 });
 

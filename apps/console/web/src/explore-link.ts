@@ -16,6 +16,8 @@ interface Question {
   /** Without bots, prefetches and mail proxies. */
   isPeople?: boolean;
   range: Range;
+  /** A preset of the range picker to keep instead of `range`, so that the question moves on with the days. */
+  dates?: string;
 }
 
 /** A condition in a URL: `utm_source` alone is the missing value, `utm_source:mail` the value. */
@@ -36,8 +38,13 @@ export function exploreLink({
   steps = 'none',
   isPeople = false,
   range,
+  dates,
 }: Question) {
-  const params = new URLSearchParams({ cube, steps, from: range[0], to: range[1] });
+  const params = new URLSearchParams({
+    cube,
+    steps,
+    ...(dates ? { dates } : { from: range[0], to: range[1] }),
+  });
   if (measures) params.set('measures', measures.join(','));
   if (dimensions.length > 0) params.set('dimensions', dimensions.join(','));
   if (isPeople) params.set('people', 'yes');

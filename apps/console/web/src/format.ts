@@ -79,6 +79,13 @@ const points = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1, sign
 export const formatDifference = (difference: number) => points.format(difference).replace('-', MINUS);
 /** A difference of two rates in percentage points, with its sign. */
 export const formatPoints = (difference: number) => formatDifference(100 * difference);
+/** Formats both terms of `points`, rounded so that they add up to it as it is shown. */
+export const formatTerms = (points: number, fromRate: number): [rate: string, share: string] => {
+  const [all, rate] = [points, fromRate].map(
+    (each) => Math.sign(each) * Math.round(1_000 * Math.abs(each)),
+  ) as [number, number];
+  return [formatPoints(rate / 1_000), formatPoints((all - rate) / 1_000)];
+};
 
 export function formatMoney(amount: number, currency: string): string {
   try {

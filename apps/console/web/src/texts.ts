@@ -67,6 +67,7 @@ export const texts = {
   asTable: 'Show as a table',
   scrollTable: 'Scroll sideways to see all columns.',
   downloadCsv: 'Download CSV',
+  partial: (steps: string[]) => `Only in part in these dates: ${steps.join('; ')}.`,
   longerBefore: 'The month before has more days. The extra days count only in the totals.',
   csvTemplate: 'CSV template',
   nothingFound: 'Nothing found',
@@ -357,8 +358,7 @@ export const texts = {
         `Spent per conversion: ${amount} (value of links opened / conversions, both in these dates).`,
       spentPerOpened: (amount: string) => `Spent per link opened: ${amount}.`,
       howCounted: 'How figures are counted',
-      unused: (steps: string[]) =>
-        `No reward links were ${formatChoice(steps)} in these dates or the days before.`,
+      unused: (steps: string[]) => `No ${formatChoice(steps)} links in these dates or the days before.`,
       unusedSteps: {
         generated: 'made',
         revealed: 'opened',
@@ -413,7 +413,7 @@ export const texts = {
       points: (points: string) => `${points} ${/^\D?1$/.test(points) ? 'point' : 'points'}`,
       /** @param rate points from the rate of the part @param share points from its share of the journeys */
       split: (rate: string, share: string) => `rate ${rate}, share ${share}`,
-      note: 'Percentage points of the selected rate. A part contributes by its own rate, which rose or fell, and by its share of the journeys, which grew or shrank. The contributions add up to the change.',
+      note: 'People only. A journey counts once for each of its values, such as two sources, so “All” can be more than all journeys. Percentage points of the selected rate. A part contributes by its own rate, which rose or fell, and by its share of the journeys, which grew or shrank. The contributions add up to the change.',
       perkNote:
         'Shares of all journeys. A perk contributes the change of its share. A journey of several perks counts for each, so together they can contribute more than the change.',
       clicksNote: 'Clicks of people. The differences add up to the change of all clicks.',
@@ -1264,7 +1264,7 @@ export const texts = {
     rows: (count: number) => `${count} ${pluralOf(count, 'row', 'rows')}`,
     cut: (count: string) => `The first ${count} rows. The CSV has all of them.`,
     pick: 'Pick at least one measure.',
-    empty: 'No event matches in these dates. Choose other dates, or remove a filter.',
+    empty: 'No event matches in these dates. Choose other dates, or remove a filter if there is one.',
     noValue: NO_VALUE,
     /** Events without the parameter. */
     attribute: (attribute: string, parameter: string) =>
@@ -1283,6 +1283,14 @@ export const texts = {
       perks: 'Clicks of each perk by week',
       gifts: 'What became of the reward links?',
     },
+    partOf: (days: number, all: number) => `${days} of ${all} days`,
+    /** What happened to a reward link. */
+    states: {
+      generated: 'Made',
+      revealed: 'Opened',
+      cancelled: 'Cancelled',
+      expired: 'Expired',
+    } as Record<string, string>,
     bestSegment: (attribute: string) => `Which ${attribute} clicks most?`,
     saved: 'Saved questions',
     savedNote:

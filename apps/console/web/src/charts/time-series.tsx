@@ -26,6 +26,8 @@ interface Props {
   height?: number;
   /** The breakdown of a step, which a click on it opens. */
   hrefOf?: (day: string) => string;
+  /** A remark on a step that is not like the others, such as a week of which only two days are in the dates. */
+  noteOf?: (day: string) => string | null;
 }
 
 const COLORS = 6;
@@ -41,6 +43,7 @@ export function TimeSeries({
   unit = 'count',
   height = 240,
   hrefOf,
+  noteOf,
 }: Props) {
   // The month before can have more or fewer days.
   const series = given.map((each) => ({
@@ -72,12 +75,17 @@ export function TimeSeries({
     bottom,
     (value) => y(value ?? 0),
   ).defined((value) => value !== null);
-  const nameOf = (day: string) =>
-    step === 'month'
-      ? formatMonth(day.slice(0, 7))
-      : step === 'week'
-        ? texts.weekOf(formatLongDay(dayOf(day)))
-        : formatLongDay(dayOf(day));
+  const nameOf = (day: string) => {
+    const name =
+      step === 'month'
+        ? formatMonth(day.slice(0, 7))
+        : step === 'week'
+          ? texts.weekOf(formatLongDay(dayOf(day)))
+          : formatLongDay(dayOf(day));
+    const note = noteOf?.(day);
+    return note ? `${name} (${note})` : name;
+  };
+  const partial = days.filter((day) => noteOf?.(day));
   const textOf = (value: number | null | undefined) => formatValue(value, unit);
   const ticksWanted = Math.max(2, Math.floor((right - MARGIN.left) / 90));
   const every = Math.max(1, Math.ceil(days.length / ticksWanted));
@@ -143,8 +151,14 @@ export function TimeSeries({
               {index === 0 && <path className="area" d={fill(values) ?? ''} />}
               <path className="line" d={path(values) ?? ''} />
               {values.map((value, at) =>
-                value !== null && isAlone(values, at) ? (
-                  <circle key={at} className="dot" cx={place(at)} cy={y(value)} r={3.5} />
+                value !== null && (isAlone(values, at) || partial.includes(days[at]!)) ? (
+                  <circle
+                    key={at}
+                    className={partial.includes(days[at]!) ? 'dot is-partial' : 'dot'}
+                    cx={place(at)}
+                    cy={y(value)}
+                    r={3.5}
+                  />
                 ) : null,
               )}
             </g>
@@ -167,6 +181,7 @@ export function TimeSeries({
           )}
         </svg>
       </div>
+      {partial.length > 0 && <p className="hint">{texts.partial(partial.map(nameOf))}</p>}
       {given.some(({ values }) => values.length > days.length) && (
         <p className="hint">{texts.longerBefore}</p>
       )}

@@ -11,7 +11,7 @@ import {
   type Segment,
   type Total,
 } from '../contributions';
-import { formatPoints, formatShare } from '../format';
+import { formatPoints, formatShare, formatTerms } from '../format';
 import { texts } from '../texts';
 
 const t = texts.overview.verdict;
@@ -114,8 +114,7 @@ export function RateVerdict({ outcome, total, changes, isComplete = true }: Prop
       : t.split(
           name ?? c.noPart(partWord(breakdown)),
           formatPoints(points),
-          formatPoints(fromRate),
-          formatPoints(points - fromRate),
+          ...formatTerms(points, fromRate),
         ),
   );
   return (

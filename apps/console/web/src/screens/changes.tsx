@@ -5,7 +5,7 @@ import { attributeOf } from '../attribute-of';
 import { compareRates, totalOf, type Total } from '../contributions';
 import type { Range } from '../dates';
 import { exploreLink } from '../explore-link';
-import { formatDifference, formatNumber, formatPoints, formatShare } from '../format';
+import { formatDifference, formatNumber, formatPoints, formatShare, formatTerms } from '../format';
 import { SelectField } from '../parts/fields';
 import { useLiveInterval } from '../parts/live';
 import { Loaded } from '../parts/loaded';
@@ -235,13 +235,7 @@ export function Changed({ funnel, ...periods }: Props) {
   return (
     <Card
       title={c.title}
-      note={
-        breakdown === 'clicks'
-          ? c.clicksNote
-          : breakdown === 'perk'
-            ? c.perkNote
-            : `${texts.counting.distinct} ${c.note}`
-      }
+      note={breakdown === 'clicks' ? c.clicksNote : breakdown === 'perk' ? c.perkNote : c.note}
       actions={
         <>
           {breakdown !== 'clicks' && select('of', c.of, outcome, c.outcomes)}
@@ -313,9 +307,7 @@ function ChangedRates({
                   {fromRate !== null && (
                     <>
                       <br />
-                      <span className="hint">
-                        {c.split(formatPoints(fromRate), formatPoints(points - fromRate))}
-                      </span>
+                      <span className="hint">{c.split(...formatTerms(points, fromRate))}</span>
                     </>
                   )}
                 </>

@@ -8,7 +8,7 @@ import { useSession } from '../api/session';
 import type { Cube } from '../api/types';
 import { Bars } from '../charts/bars';
 import { TimeSeries } from '../charts/time-series';
-import { dayOf, isoDay, stepsIn, TIMEZONE, type Range, type Step } from '../dates';
+import { dayOf, daysIn, isoDay, stepsIn, TIMEZONE, type Range, type Step } from '../dates';
 import { exploreLink, readCondition, writeCondition, type Condition } from '../explore-link';
 import { formatNumber, formatValue, type Unit } from '../format';
 import { CopyButton } from '../parts/copy-button';
@@ -26,10 +26,13 @@ import { PERK_CLICKS } from './perk-clicks';
 import { SavedQuestions } from './saved-questions';
 
 const t = texts.explore;
+/** Its values are those of events, such as `revealed`. */
+const STATE = 'reward_links.state';
 const SHOWN_ROWS = 500;
 const SHOWN_BARS = 12;
 const SHOWN_SERIES = 5;
 const SUGGESTED_ATTRIBUTES = 3;
+const F = 'campaign_funnel';
 const RATES = ['journeys', 'click_rate', 'journey_conversion_rate'];
 /** Dimensions that few questions need. */
 const DETAIL = /_id$|\.cmeta$|traffic_|utm_(medium|term|content)$/;
@@ -84,7 +87,7 @@ function changed(params: URLSearchParams, changes: Record<string, string | strin
   }
   return next;
 }
-const defaultMeasures = (cube: Cube | undefined) => (cube?.name === 'campaign_funnel' ? RATES : ['count']);
+const defaultMeasures = (cube: Cube | undefined) => (cube?.name === F ? RATES : ['count']);
 
 /** Questions to begin with. The first one that events of people match is shown. */
 const FIRST = [
@@ -141,27 +144,60 @@ function daysOf(day: string, steps: Steps): { from: string; to: string } {
   return { from: day, to: isoDay(end) };
 }
 
-function Suggestions({ cubes }: { cubes: Cube[] }) {
-  const { range } = useRange();
-  const funnel = { cube: 'campaign_funnel', range };
-  const attributes = (cubes.find(({ name }) => name === funnel.cube)?.dimensions ?? [])
+/** Says how many days of a step are in the range, if not all are. */
+function partOf(day: string, steps: Steps, range: Range): string | null {
+  const { from, to } = daysOf(day, steps);
+  const all = daysIn([from, to]).length;
+  const own = daysIn([from < range[0] ? range[0] : from, to > range[1] ? range[1] : to]).length;
+  return own < all ? t.partOf(own, all) : null;
+}
+
+/** Returns the first attributes that journeys in these dates have. */
+function useSuggestedAttributes(cubes: Cube[], range: Range): string[] {
+  const names = (cubes.find(({ name }) => name === F)?.dimensions ?? [])
     .map(({ name }) => shortOf(name))
     .filter((name) => attributeOf(name) && !DETAIL.test(name))
     .slice(0, SUGGESTED_ATTRIBUTES);
-  const clicks = { cube: 'incentive_clicks', measures: ['count_people'], dimensions: ['perk_title'], range };
+  const found = useQuery({
+    queryKey: ['explore-attributes', names, range],
+    queryFn: async () => {
+      const journeys = await Promise.all(
+        names.map(async (name) => {
+          const filters: Query['filters'] = [{ member: `${F}.${name}`, operator: 'set' }];
+          return sumOf(
+            await loadRows({ measures: [`${F}.journeys`], ...within(F, range), filters }),
+            `${F}.journeys`,
+          );
+        }),
+      );
+      return names.filter((_, index) => journeys[index]! > 0);
+    },
+  });
+  return found.data ?? [];
+}
+
+function Suggestions({ cubes }: { cubes: Cube[] }) {
+  const { range, preset } = useRange();
+  const dates = preset === 'own' ? undefined : preset;
+  const funnel = { cube: F, range, dates };
+  const attributes = useSuggestedAttributes(cubes, range);
+  const clicks = {
+    ...{ cube: 'incentive_clicks', measures: ['count_people'], dimensions: ['perk_title'] },
+    ...{ range, dates },
+  };
   const questions: Record<keyof typeof t.suggested, string> = {
     best: exploreLink(clicks),
     // A question is about events, so it has no perks that nobody clicked.
-    least: `/?from=${range[0]}&to=${range[1]}${PERK_CLICKS}`,
+    least: `/?${dates ? `dates=${dates}` : `from=${range[0]}&to=${range[1]}`}${PERK_CLICKS}`,
     sources: exploreLink({
       ...funnel,
       measures: ['journeys', 'converters', 'journey_conversion_rate'],
       dimensions: ['utm_source'],
     }),
     campaigns: exploreLink({ ...funnel, measures: RATES, dimensions: ['campaign_name'] }),
-    rates: exploreLink({ ...funnel, measures: RATES.slice(1), steps: 'week' }),
+    rates: exploreLink({ ...funnel, measures: RATES, steps: 'week' }),
     perks: exploreLink({ ...clicks, steps: 'week' }),
-    gifts: exploreLink({ cube: 'reward_links', dimensions: ['state'], range }),
+    gifts: exploreLink({ cube: 'reward_links', dimensions: ['state'], range, dates }),
   };
   return (
     <nav className="actions" aria-label={t.questions}>
@@ -195,6 +231,7 @@ const shortOf = (member: string) => member.slice(member.indexOf('.') + 1);
 /** Returns the value of a dimension, or words for a missing one. */
 function textOf(value: string | number | null | undefined, member: string) {
   const name = shortOf(member);
+  if (member === STATE && value) return t.states[value] ?? value;
   const isAttribute = name.startsWith('utm_') || attributeOf(name) !== undefined;
   return value ?? (isAttribute ? texts.overview.changed.noPart(partWord(name)) : t.noValue);
 }
@@ -346,7 +383,7 @@ function Question({ cubes, first }: { cubes: Cube[]; first: Record<string, strin
                     {question.where.map((condition) => {
                       const text = t.where(
                         titleOf(full(condition.member)),
-                        String(textOf(condition.value, condition.member)),
+                        String(textOf(condition.value, full(condition.member))),
                       );
                       const others = question.where.filter((one) => one !== condition);
                       return (
@@ -497,7 +534,13 @@ function Results({ query, cube, measures, range, steps, titleOf, title, drill }:
                           sortBy: (row: Row) => row[time] ?? null,
                           cell: (row: Row) => {
                             const day = String(row[time] ?? '').slice(0, 10);
-                            return <Link to={drill([], day)}>{day}</Link>;
+                            const part = partOf(day, steps, range);
+                            return (
+                              <>
+                                <Link to={drill([], day)}>{day}</Link>
+                                {part && <span className="hint"> ({part})</span>}
+                              </>
+                            );
                           },
                         },
                       ]
@@ -576,6 +619,7 @@ const conditionOf = (row: Row, member: string): Condition => ({
 /** Draws every measure: over time as lines, one for each of the largest segments; without time as bars. */
 function Drawing({ rows, measures, dimensions, cube, range, steps, drill }: DrawingProps) {
   const hrefOf = (day: string) => drill([], day);
+  const noteOf = (day: string) => partOf(day, steps, range);
   const segmentOf = (row: Row) => dimensions.map((member) => textOf(row[member], member)).join(' · ');
   if (steps === 'none')
     return measures.map((measure) => (
@@ -612,7 +656,7 @@ function Drawing({ rows, measures, dimensions, cube, range, steps, drill }: Draw
         days={days}
         step={steps}
         unit={unit}
-        hrefOf={hrefOf}
+        {...{ hrefOf, noteOf }}
         series={own.map((measure) => ({ name: measure.shortTitle, values: valuesOf(rows, measure) }))}
       />
     ));
@@ -629,7 +673,7 @@ function Drawing({ rows, measures, dimensions, cube, range, steps, drill }: Draw
             days={days}
             step={steps}
             unit={unitOf(measure)}
-            hrefOf={hrefOf}
+            {...{ hrefOf, noteOf }}
             series={segments
               .slice(0, SHOWN_SERIES)
               .map(({ name, own }) => ({ name, values: valuesOf(own, measure) }))}

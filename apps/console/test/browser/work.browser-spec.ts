@@ -397,7 +397,7 @@ describe('a marketing manager', () => {
 
   it('creates one link, which is shown once', async () => {
     const page = await stage.signIn(context);
-    await stage.goto(page, '/gift-cards');
+    await stage.goto(page, '/gift-cards#link-jobs');
     await button(page, 'Make one link').click();
     await dialog(page).getByLabel('Reference').fill('only-one');
     await button(page, 'Make link').click();
@@ -405,6 +405,7 @@ describe('a marketing manager', () => {
     expect(link).toMatch(/#[\w-]{40,}$/);
     await screenshot(page, 'gift-cards-made');
     await button(page, 'Close').click();
+    expect(new URL(page.url()).hash).toBe('#link-jobs');
     await stage.goto(page, '/reward-links?reference=only-one');
     await page.getByRole('rowheader', { name: 'only-one' }).waitFor();
     expect(await page.content()).not.toContain(link.split('#')[1]);
@@ -495,6 +496,9 @@ describe('a marketing manager', () => {
     // Without a pool there is nothing to make a link of.
     await page.getByText('Ask your operator for a pool').waitFor();
     expect(await button(page, 'Make one link').isDisabled()).toBe(true);
+    // Nor does the form open later, once there is a pool.
+    await stage.goto(page, '/gift-cards?make=many&campaign=any');
+    await waitFor(async () => new URL(page.url()).search === '', 'the form to be given up');
 
     const campaign = `first-${account}`;
     await stage.fleet

@@ -1001,12 +1001,21 @@ describe('an operator', () => {
       return (await stage.fleet.database.query(logged)).length === 1;
     }, 'the change in the audit log');
     await page.getByLabel('Title').fill('Changed here');
-    await page.getByLabel('Short value line').fill('Mine alone');
+    let showLog = () => {};
+    const log = new Promise<void>((resolve) => (showLog = resolve));
+    await page.route('**/api/audit-log?*', async (route) => {
+      await log;
+      await route.continue();
+    });
     await button(page, 'Save').click();
+    // Without waiting for the audit log.
     await conflict.waitFor();
     // The form is longer than the window.
     expect(await page.evaluate('document.activeElement.getAttribute("role")')).toBe('alert');
+    await page.getByLabel('Short value line').fill('Mine alone');
+    showLog();
     await page.getByText(/^Saved by API key \S+ on .+\d\d:\d\d.*\.$/).waitFor();
+    expect(await page.evaluate('document.activeElement.value')).toBe('Mine alone');
     const clash = page.getByRole('group', { name: 'Title', exact: true });
     await clash.getByText('Before: Their title').waitFor();
     const mine = clash.getByRole('radio', { name: 'Mine: Changed here' });
@@ -1035,9 +1044,18 @@ describe('an operator', () => {
     await stage.goto(page, `/catalogue/perks/${id}?tab=history`);
     const entry = page.getByRole('row', { name: 'Changed perk With a code' });
     await entry.getByRole('button', { name: 'Put the version before this into the form' }).click();
-    await page.getByText('The audit log keeps no codes').waitFor();
+    await page.getByText('That version may have had another, or none: check the one in the form.').waitFor();
     expect(await page.getByLabel('Title').first().inputValue()).toBe('Harbour offer 2');
     expect(await page.getByLabel('Shared code').inputValue()).toBe('SAIL-AWAY');
+    await elsewhere('Without a code');
+    await button(page, 'Save').click();
+    await conflict.waitFor();
+    expect(await page.getByText('The form has the version before').count()).toBe(0);
+    await button(page, 'Discard my changes').click();
+    await page.getByRole('tab', { name: 'History' }).click();
+    await entry.getByRole('button', { name: 'Put the version before this into the form' }).click();
+    await page.getByText('If that version had one, it is missing here').waitFor();
+    expect(await page.getByLabel('Shared code').count()).toBe(0);
     await perks.put(`/admin/perks/${id}`).send(perkBody('Harbour offer 2')).expect(200);
   }, 120_000);
 });

@@ -1639,8 +1639,12 @@ export const texts = {
     intro: 'Perks, their categories, and the collections that accounts show.',
     perks: 'Perks',
     perkInUse: 'A perk can be deleted once no collection has it. Campaigns go on without it.',
-    unlogged:
-      'The audit log keeps no codes, so the shared code is the one that was in the form, if any. Check it.',
+    unlogged: {
+      auto: 'The audit log keeps no shared codes. If that version had one, it is missing here: select “Shared code” and type it again.',
+      coupon:
+        'The audit log keeps no shared codes. That version may have had another, or none: check the one in the form.',
+      single: null,
+    },
     categoryInUse: 'A category can be deleted once no perk has it.',
     categories: 'Categories',
     collections: 'Collections',

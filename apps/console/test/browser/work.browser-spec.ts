@@ -1718,15 +1718,21 @@ describe('an operator', () => {
     const load = async (action: string) => {
       await button(page, action).click();
       const confirm = page.getByRole('alertdialog', { name: `${action} for “Harbour single”?` });
+      await confirm.getByText('First code:').waitFor();
       await confirm.getByRole('button', { name: action }).click();
       await confirm.waitFor({ state: 'detached' });
     };
     await choose(`batch,code\nspring,SPA-1\nspring,SPA-2\nspring,\nspring,${'X'.repeat(256)}\n`);
     await page.getByText('Longer than 255 characters: 1, in row 5. Correct them first.').waitFor();
     expect(await button(page, 'Load 3 codes').isDisabled()).toBe(true);
-    await choose('batch,code\nspring,SPA-1\nspring,SPA-2\nspring,\nspring,SPA-1\n');
+    const noHeader = page.getByText('the first row is loaded as a code');
+    await choose('Coupon code\nSPA-1\n');
+    await page.getByText('First code: Coupon code, last code: SPA-1').waitFor();
+    await noHeader.waitFor();
+    await choose('batch;code\nspring;SPA-1\nspring;SPA-2\nspring;\nspring;SPA-1\n');
     await page.getByText('Rows: 4. Different codes: 2. Repeated: 1. Without a code: 1.').waitFor();
     expect(loads).toBe(0);
+    expect(await noHeader.count()).toBe(0);
     await load('Load 2 codes');
     await notice(page, 'New codes: 2. Already there: 0.');
     await untilLeft('2');

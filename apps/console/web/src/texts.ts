@@ -1820,6 +1820,9 @@ export const texts = {
     load: (count: number) =>
       count === 0 ? 'Load codes' : `Load ${formatNumber(count)} ${pluralOf(count, 'code', 'codes')}`,
     checked: (codes: string, rows: string) => `Rows: ${rows}. Different codes: ${codes}.`,
+    first: 'First code:',
+    last: 'last code:',
+    noHeader: 'The file has no header “code”, so the first row is loaded as a code.',
     checkedRest: (repeated: string, empty: string) => `Repeated: ${repeated}. Without a code: ${empty}.`,
     tooLong: (count: string, longest: number, rows: number[]) =>
       `Longer than ${longest} characters: ${count}, ${count === String(rows.length) ? 'in' : 'the first in'} ${pluralOf(rows.length, 'row', 'rows')} ${rows.join(', ')}. Correct them first.`,

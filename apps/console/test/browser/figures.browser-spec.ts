@@ -518,6 +518,13 @@ describe('an operator', () => {
     await forRecipients.fill('Café Élan');
     await page.getByLabel('Name', { exact: true }).fill('Another');
     expect([await id.inputValue(), await forRecipients.inputValue()]).toEqual(['typed', 'Café Élan']);
+    // Also one like the name, or none.
+    await forRecipients.fill('Another');
+    await page.getByLabel('Name', { exact: true }).fill('');
+    expect(await forRecipients.inputValue()).toBe('Another');
+    await forRecipients.fill('');
+    await page.getByLabel('Name', { exact: true }).fill('A third');
+    expect(await forRecipients.inputValue()).toBe('');
     await stage.goto(page, '/catalogue/categories/new');
     await page.getByLabel('Slug').fill('x');
     await waitFor(async () => (await id.inputValue()) === '8', 'the next number');

@@ -397,7 +397,7 @@ describe('a marketing manager', () => {
 
   it('creates one link, which is shown once', async () => {
     const page = await stage.signIn(context);
-    await stage.goto(page, '/gift-cards');
+    await stage.goto(page, '/gift-cards#link-jobs');
     await button(page, 'Make one link').click();
     await dialog(page).getByLabel('Reference').fill('only-one');
     await button(page, 'Make link').click();
@@ -405,6 +405,7 @@ describe('a marketing manager', () => {
     expect(link).toMatch(/#[\w-]{40,}$/);
     await screenshot(page, 'gift-cards-made');
     await button(page, 'Close').click();
+    expect(new URL(page.url()).hash).toBe('#link-jobs');
     await stage.goto(page, '/reward-links?reference=only-one');
     await page.getByRole('rowheader', { name: 'only-one' }).waitFor();
     expect(await page.content()).not.toContain(link.split('#')[1]);
@@ -495,6 +496,9 @@ describe('a marketing manager', () => {
     // Without a pool there is nothing to make a link of.
     await page.getByText('Ask your operator for a pool').waitFor();
     expect(await button(page, 'Make one link').isDisabled()).toBe(true);
+    // Nor does the form open later, once there is a pool.
+    await stage.goto(page, '/gift-cards?make=many&campaign=any');
+    await waitFor(async () => new URL(page.url()).search === '', 'the form to be given up');
 
     const campaign = `first-${account}`;
     await stage.fleet
@@ -997,12 +1001,21 @@ describe('an operator', () => {
       return (await stage.fleet.database.query(logged)).length === 1;
     }, 'the change in the audit log');
     await page.getByLabel('Title').fill('Changed here');
-    await page.getByLabel('Short value line').fill('Mine alone');
+    let showLog = () => {};
+    const log = new Promise<void>((resolve) => (showLog = resolve));
+    await page.route('**/api/audit-log?*', async (route) => {
+      await log;
+      await route.continue();
+    });
     await button(page, 'Save').click();
+    // Without waiting for the audit log.
     await conflict.waitFor();
     // The form is longer than the window.
     expect(await page.evaluate('document.activeElement.getAttribute("role")')).toBe('alert');
+    await page.getByLabel('Short value line').fill('Mine alone');
+    showLog();
     await page.getByText(/^Saved by API key \S+ on .+\d\d:\d\d.*\.$/).waitFor();
+    expect(await page.evaluate('document.activeElement.value')).toBe('Mine alone');
     const clash = page.getByRole('group', { name: 'Title', exact: true });
     await clash.getByText('Before: Their title').waitFor();
     const mine = clash.getByRole('radio', { name: 'Mine: Changed here' });
@@ -1031,9 +1044,18 @@ describe('an operator', () => {
     await stage.goto(page, `/catalogue/perks/${id}?tab=history`);
     const entry = page.getByRole('row', { name: 'Changed perk With a code' });
     await entry.getByRole('button', { name: 'Put the version before this into the form' }).click();
-    await page.getByText('The audit log keeps no codes').waitFor();
+    await page.getByText('That version may have had another, or none: check the one in the form.').waitFor();
     expect(await page.getByLabel('Title').first().inputValue()).toBe('Harbour offer 2');
     expect(await page.getByLabel('Shared code').inputValue()).toBe('SAIL-AWAY');
+    await elsewhere('Without a code');
+    await button(page, 'Save').click();
+    await conflict.waitFor();
+    expect(await page.getByText('The form has the version before').count()).toBe(0);
+    await button(page, 'Discard my changes').click();
+    await page.getByRole('tab', { name: 'History' }).click();
+    await entry.getByRole('button', { name: 'Put the version before this into the form' }).click();
+    await page.getByText('If that version had one, it is missing here').waitFor();
+    expect(await page.getByLabel('Shared code').count()).toBe(0);
     await perks.put(`/admin/perks/${id}`).send(perkBody('Harbour offer 2')).expect(200);
   }, 120_000);
 });
@@ -1696,15 +1718,21 @@ describe('an operator', () => {
     const load = async (action: string) => {
       await button(page, action).click();
       const confirm = page.getByRole('alertdialog', { name: `${action} for “Harbour single”?` });
+      await confirm.getByText('First code:').waitFor();
       await confirm.getByRole('button', { name: action }).click();
       await confirm.waitFor({ state: 'detached' });
     };
     await choose(`batch,code\nspring,SPA-1\nspring,SPA-2\nspring,\nspring,${'X'.repeat(256)}\n`);
     await page.getByText('Longer than 255 characters: 1, in row 5. Correct them first.').waitFor();
     expect(await button(page, 'Load 3 codes').isDisabled()).toBe(true);
-    await choose('batch,code\nspring,SPA-1\nspring,SPA-2\nspring,\nspring,SPA-1\n');
+    const noHeader = page.getByText('the first row is loaded as a code');
+    await choose('Coupon code\nSPA-1\n');
+    await page.getByText('First code: Coupon code, last code: SPA-1').waitFor();
+    await noHeader.waitFor();
+    await choose('batch;code\nspring;SPA-1\nspring;SPA-2\nspring;\nspring;SPA-1\n');
     await page.getByText('Rows: 4. Different codes: 2. Repeated: 1. Without a code: 1.').waitFor();
     expect(loads).toBe(0);
+    expect(await noHeader.count()).toBe(0);
     await load('Load 2 codes');
     await notice(page, 'New codes: 2. Already there: 0.');
     await untilLeft('2');

@@ -1640,8 +1640,12 @@ export const texts = {
     intro: 'Perks, their categories, and the collections that accounts show.',
     perks: 'Perks',
     perkInUse: 'A perk can be deleted once no collection has it. Campaigns go on without it.',
-    unlogged:
-      'The audit log keeps no codes, so the shared code is the one that was in the form, if any. Check it.',
+    unlogged: {
+      auto: 'The audit log keeps no shared codes. If that version had one, it is missing here: select “Shared code” and type it again.',
+      coupon:
+        'The audit log keeps no shared codes. That version may have had another, or none: check the one in the form.',
+      single: null,
+    },
     categoryInUse: 'A category can be deleted once no perk has it.',
     categories: 'Categories',
     collections: 'Collections',
@@ -1817,6 +1821,9 @@ export const texts = {
     load: (count: number) =>
       count === 0 ? 'Load codes' : `Load ${formatNumber(count)} ${pluralOf(count, 'code', 'codes')}`,
     checked: (codes: string, rows: string) => `Rows: ${rows}. Different codes: ${codes}.`,
+    first: 'First code:',
+    last: 'last code:',
+    noHeader: 'The file has no header “code”, so the first row is loaded as a code.',
     checkedRest: (repeated: string, empty: string) => `Repeated: ${repeated}. Without a code: ${empty}.`,
     tooLong: (count: string, longest: number, rows: number[]) =>
       `Longer than ${longest} characters: ${count}, ${count === String(rows.length) ? 'in' : 'the first in'} ${pluralOf(rows.length, 'row', 'rows')} ${rows.join(', ')}. Correct them first.`,

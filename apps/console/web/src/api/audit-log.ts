@@ -15,6 +15,7 @@ export async function savedBy(
   object: string,
   { updated_at }: { updated_at?: string },
 ): Promise<string | null> {
+  if (updated_at === undefined) return null;
   const query = { kind, object, outcome: 'done', limit: SEARCHED };
   const log = await get<Page<AuditEntry>>('/api/audit-log', query).catch(() => null);
   const entry = log?.data.find(({ after }) => after?.updated_at === updated_at);

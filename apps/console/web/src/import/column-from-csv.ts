@@ -1,4 +1,4 @@
-import { rowsOf } from '@perkway/catalogue/perks-from-csv';
+import { parse } from 'csv-parse/sync';
 
 /** A value with the number of its row in a spreadsheet. */
 export interface Cell {
@@ -6,21 +6,40 @@ export interface Cell {
   value: string;
 }
 
+export interface Column {
+  cells: Cell[];
+  hasHeader: boolean;
+}
+
+/** Excel writes semicolons where the comma is the decimal separator. */
+const DELIMITERS = [',', ';', '\t'];
+
 /**
  * Reads the column with this header. In a file of one column without it, every line is a value.
- * @throws Error if there are several columns and none has that header
+ * @throws Error if there are several columns and none has that header, or if the file was not UTF-8
  */
-export function cellsFromCsv(text: string, header: string): Cell[] {
-  const rows = rowsOf(text);
-  const column = rows[0]?.cells.findIndex((name) => name.trim().toLowerCase() === header) ?? -1;
+export function cellsFromCsv(text: string, header: string): Column {
+  if (text.includes('\uFFFD')) throw new Error('The file is not in UTF-8. In Excel, save it as “CSV UTF-8”.');
+  const indexIn = (names: string[]) =>
+    names.findIndex((name) => name.replaceAll('"', '').trim().toLowerCase() === header);
+  const [first = ''] = text.replace(/^[\uFEFF\r\n]+/, '').split(/[\r\n]/, 1);
+  // Only the delimiter of the header, because cells may contain the others.
+  const delimiter = DELIMITERS.find((each) => indexIn(first.split(each)) >= 0) ?? DELIMITERS;
+  const lines = parse(text, { bom: true, relax_column_count: true, trim: true, delimiter }) as string[][];
+  const rows = lines
+    .map((cells, index) => ({ row: index + 1, cells }))
+    .filter(({ cells }) => cells.some((cell) => cell !== ''));
+  const column = indexIn(rows[0]?.cells ?? []);
   if (column < 0 && rows.some(({ cells }) => cells.length > 1))
     throw new Error(`The file has several columns, but none with the header "${header}".`);
-  return (column < 0 ? rows : rows.slice(1)).map(({ row, cells }) => ({
-    row,
-    value: cells[Math.max(column, 0)] ?? '',
-  }));
+  return {
+    cells: rows
+      .slice(column < 0 ? 0 : 1)
+      .map(({ row, cells }) => ({ row, value: cells[Math.max(column, 0)] ?? '' })),
+    hasHeader: column >= 0,
+  };
 }
 
 /** Returns the values of the column that are not empty. @throws Error like `cellsFromCsv` */
 export const columnFromCsv = (text: string, header: string): string[] =>
-  cellsFromCsv(text, header).flatMap(({ value }) => value || []);
+  cellsFromCsv(text, header).cells.flatMap(({ value }) => value || []);

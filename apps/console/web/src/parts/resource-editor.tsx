@@ -60,7 +60,7 @@ interface Props<T, D, B> extends EditorProps, FieldNames {
   /** Returns why a stored resource can never be deleted, or null. */
   keptBecause?: (stored: T) => string | null;
   /** For kinds with members that the audit log leaves out: takes them from the form, and says so. */
-  unlogged?: { keep: (earlier: D, latest: D | null) => D; note: string };
+  unlogged?: { keep: (earlier: D, latest: D | null) => D; note: (draft: D) => string | null };
   /** Shown below the form of a stored resource. */
   below?: (stored: T) => ReactNode;
 }
@@ -113,7 +113,7 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
     setRestored(null);
   };
   /** Applies the other person's changes to the draft, for the user to check and save. Where both changed, the user's stay. */
-  const merge = (theirs: Stored<T>, savedBy: string | null) => {
+  const merge = (target: string, theirs: Stored<T>) => {
     const changes = theirChanges(toDraft(stored!.body), draft, toDraft(theirs.body));
     setStored(theirs);
     if (props.nameOf) props.onNamed?.(props.nameOf(theirs.body));
@@ -125,7 +125,13 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
           .filter(isTakenOver)
           .reduce<unknown>((merged, { path, theirs: value }) => withValue(merged, path, value), latest) as D,
     );
-    setConflict({ changes, savedBy });
+    setRestored(null);
+    const found = { changes, savedBy: null };
+    setConflict(found);
+    void savedBy(kind.name, target, theirs.body as { updated_at?: string }).then((sentence) =>
+      // Unless the conflict was settled, or another came, in the meantime.
+      setConflict((latest) => (latest === found ? { changes, savedBy: sentence } : latest)),
+    );
   };
   const load = () => {
     setLoadError(null);
@@ -143,8 +149,7 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
       take(await storedOf(kind.write(target, toBody(draft!), stored?.etag ?? undefined)));
     } catch (refusal) {
       if (!(refusal instanceof ApiError && refusal.status === 412)) throw refusal;
-      const theirs = await storedOf(kind.read(target));
-      merge(theirs, await savedBy(kind.name, target, theirs.body as { updated_at?: string }));
+      merge(target, await storedOf(kind.read(target)));
       return;
     }
     say(texts.saved);
@@ -162,7 +167,7 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
       form.current?.querySelector<HTMLElement>(each),
     );
     wrong.find(Boolean)?.focus();
-  }, [error, conflict]);
+  }, [error, conflict?.changes]);
 
   const edit = (changed: D, asYaml: Yaml | null) => {
     unsaved.isDirty.current = true;
@@ -230,6 +235,7 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
       onTyped={(text, body, problem) => edit(body ? toDraft(body as unknown as T) : draft, { text, problem })}
     />
   );
+  const unloggedNote = props.unlogged?.note(draft);
   const usedIn = stored && props.usedIn?.(stored.body);
   const kept = (stored && props.keptBecause?.(stored.body)) ?? null;
   const isBlocked = kept !== null || hasBlocker;
@@ -263,7 +269,7 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
               }}
             >
               <p>{t.restored(formatMoment(restored.at))}</p>
-              {props.unlogged && <p>{props.unlogged.note}</p>}
+              {unloggedNote && <p>{unloggedNote}</p>}
               {stored && (
                 <div className="actions">
                   <button type="button" className="button" onClick={discard}>

@@ -23,10 +23,13 @@ import { People } from './people';
 
 const t = texts.accounts;
 
+const brandNameOf = ({ brandName, name }: Draft) => brandName ?? name;
+
 interface Draft {
   name: string;
   origins: string;
-  brandName: string;
+  /** Null until one is typed: the name of a new account is also that for recipients. */
+  brandName: string | null;
   color: string;
   supportUrl: string;
   logo: string | null;
@@ -36,7 +39,7 @@ interface Draft {
 const BLANK: Draft = {
   name: '',
   origins: '',
-  brandName: '',
+  brandName: null,
   color: '',
   supportUrl: '',
   logo: null,
@@ -129,9 +132,9 @@ export default function AccountScreen() {
         toBody={(draft) => ({
           name: draft.name,
           allowed_origins: draft.origins.split(/\s+/).filter(Boolean),
-          brand: draft.brandName
+          brand: brandNameOf(draft)
             ? {
-                name: draft.brandName,
+                name: brandNameOf(draft),
                 color: draft.color || null,
                 support_url: draft.supportUrl || null,
                 logo: draft.logo,
@@ -144,19 +147,11 @@ export default function AccountScreen() {
         })}
         fields={(draft, change) => (
           <>
-            <TextField
-              label={t.name}
-              required
-              value={draft.name}
-              // The name of a new account is also that for recipients, until another is typed.
-              onValue={(name) =>
-                change({ name, ...(id === null && draft.brandName === draft.name && { brandName: name }) })
-              }
-            />
+            <TextField label={t.name} required value={draft.name} onValue={(name) => change({ name })} />
             <TextField
               label={t.brandName}
               hint={t.brandHint}
-              value={draft.brandName}
+              value={brandNameOf(draft)}
               onValue={(brandName) => change({ brandName })}
             />
             <TextArea

@@ -5,7 +5,7 @@ import { keyOf, PERKS } from '../api/managed';
 import { usePerks } from '../api/perks-by-id';
 import { perkway, responseOf } from '../api/perkway';
 import { formatNumber } from '../format';
-import type { Cell } from '../import/column-from-csv';
+import type { Cell, Column } from '../import/column-from-csv';
 import { Confirm } from '../parts/dialog';
 import { FileField, TextArea } from '../parts/fields';
 import { Loaded } from '../parts/loaded';
@@ -53,7 +53,7 @@ export function CouponCodes({ perkId }: { perkId: string }) {
   const { say } = useNotices();
   const form = useRef<HTMLFormElement>(null);
   const [isConfirming, setConfirming] = useState(false);
-  const [ofFile, setOfFile] = useState<Cell[] | null>(null);
+  const [ofFile, setOfFile] = useState<Column | null>(null);
   const [typed, setTyped] = useState('');
   /** Number of codes sent so far, while they are being sent. */
   const [sent, setSent] = useState<number | null>(null);
@@ -71,7 +71,7 @@ export function CouponCodes({ perkId }: { perkId: string }) {
   });
   const title = usePerks(stock.data ? [perkId] : []).get(perkId)?.title ?? perkId;
   const rows =
-    ofFile ??
+    ofFile?.cells ??
     typed
       .split('\n')
       .map((line, index) => ({ row: index + 1, value: line.trim() }))
@@ -81,7 +81,7 @@ export function CouponCodes({ perkId }: { perkId: string }) {
     try {
       setOfFile(file && (await import('../import/column-from-csv')).cellsFromCsv(await file.text(), 'code'));
     } catch (error) {
-      setOfFile([]);
+      setOfFile({ cells: [], hasHeader: true });
       say((error as Error).message, 'bad');
     }
   };
@@ -110,6 +110,15 @@ export function CouponCodes({ perkId }: { perkId: string }) {
   };
 
   if (!stock.data && !stock.isError) return null;
+  // A header that was taken for a code shows here.
+  const sample = codes.length > 0 && tooLong.length === 0 && (
+    <>
+      <p>
+        {t.first} <code>{codes[0]}</code>, {t.last} <code>{codes.at(-1)}</code>
+      </p>
+      {ofFile?.hasHeader === false && <p>{t.noHeader}</p>}
+    </>
+  );
   return (
     <Card title={t.title} note={t.note}>
       <form
@@ -145,6 +154,7 @@ export function CouponCodes({ perkId }: { perkId: string }) {
             {t.checkedRest(formatNumber(repeated), formatNumber(empty))}
           </p>
         )}
+        {sample}
         {tooLong.length > 0 && (
           <p className="field-error" role="alert">
             {t.tooLong(formatNumber(tooLong.length), LONGEST_CODE, tooLong.slice(0, LISTED_ROWS))}
@@ -164,6 +174,7 @@ export function CouponCodes({ perkId }: { perkId: string }) {
       <Confirm
         title={t.confirmTitle(codes.length, title)}
         text={t.confirmText}
+        children={sample}
         action={t.load(codes.length)}
         isOpen={isConfirming}
         onClose={() => setConfirming(false)}

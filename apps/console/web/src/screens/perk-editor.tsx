@@ -86,7 +86,7 @@ export default function PerkEditor({ id, onSaved, onDeleted, onNamed }: EditorPr
         labels={FIELDS}
         unlogged={{
           keep: (perk, latest) => (perk.is_coupon_perk ? perk : { ...perk, coupon: latest?.coupon }),
-          note: t.unlogged,
+          note: (perk) => t.unlogged[kindOf(perk)],
         }}
         textOfItem={(name, item) => (name === 'categories' ? nameOf(item) : textOf([item]))}
         onSaved={onSaved}

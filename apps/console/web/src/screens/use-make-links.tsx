@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import type { Pool } from '../api/types';
 import { lazy } from '../parts/lazy';
 import { useSearchFilters } from '../parts/search-filters';
@@ -17,9 +17,13 @@ export function useMakeLinks(pools: Pool[] | undefined) {
   const [making, setMaking] = useState<'one' | 'many' | null>(valueOf('make') === 'many' ? 'many' : null);
   const close = () => {
     setMaking(null);
-    set('make', '');
-    set('campaign', '');
+    // Setting a filter drops the hash.
+    for (const name of ['make', 'campaign']) if (valueOf(name)) set(name, '');
   };
+  useEffect(() => {
+    // Without a pool there is no form. It must not open by itself once there is one.
+    if (making && pools?.length === 0) close();
+  }, [pools]);
   const button = (kind: 'one' | 'many') => (
     <button
       type="button"

@@ -24,8 +24,8 @@ export const PERK_COLUMNS = [
 ];
 
 /** Rows of a CSV with their numbers in a spreadsheet, without empty rows. */
-export function rowsOf(text: string): { row: number; cells: string[] }[] {
-  const lines = parse(text, { bom: true, relax_column_count: true, trim: true }) as string[][];
+export function rowsOf(text: string, delimiter: string | string[] = ','): { row: number; cells: string[] }[] {
+  const lines = parse(text, { bom: true, relax_column_count: true, trim: true, delimiter }) as string[][];
   return lines
     .map((cells, index) => ({ row: index + 1, cells }))
     .filter(({ cells }) => cells.some((cell) => cell !== ''));

@@ -1,4 +1,4 @@
-import { parse } from 'csv-parse/sync';
+import { rowsOf } from '@perkway/catalogue/perks-from-csv';
 
 /** A value with the number of its row in a spreadsheet. */
 export interface Cell {
@@ -25,10 +25,7 @@ export function cellsFromCsv(text: string, header: string): Column {
   const [first = ''] = text.replace(/^[\uFEFF\r\n]+/, '').split(/[\r\n]/, 1);
   // Only the delimiter of the header, because cells may contain the others.
   const delimiter = DELIMITERS.find((each) => indexIn(first.split(each)) >= 0) ?? DELIMITERS;
-  const lines = parse(text, { bom: true, relax_column_count: true, trim: true, delimiter }) as string[][];
-  const rows = lines
-    .map((cells, index) => ({ row: index + 1, cells }))
-    .filter(({ cells }) => cells.some((cell) => cell !== ''));
+  const rows = rowsOf(text, delimiter);
   const column = indexIn(rows[0]?.cells ?? []);
   if (column < 0 && rows.some(({ cells }) => cells.length > 1))
     throw new Error(`The file has several columns, but none with the header "${header}".`);

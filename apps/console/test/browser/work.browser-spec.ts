@@ -479,6 +479,7 @@ describe('a marketing manager', () => {
     await page.locator('[data-secret]').waitFor();
     await button(page, 'Close').click();
     await page.getByRole('link', { name: 'History: From the list' }).click();
+    await page.getByText('Changes by operators are not listed.').waitFor();
     // The values before and after are shown without another click.
     await page.getByRole('region', { name: 'Audit log' }).getByText('From the list').waitFor();
     await page.goBack();

@@ -1,3 +1,4 @@
+import { addLinks } from '../web/src/import/add-links';
 import { cellsFromCsv, columnFromCsv } from '../web/src/import/column-from-csv';
 
 describe('columnFromCsv', () => {
@@ -40,5 +41,35 @@ describe('columnFromCsv', () => {
   it('rejects a file that was not UTF-8', () => {
     const text = new TextDecoder().decode(Buffer.from('code\nCAFÉ-1\n', 'latin1'));
     expect(() => columnFromCsv(text, 'code')).toThrow('not in UTF-8');
+  });
+});
+
+describe('addLinks', () => {
+  const OF_JOB = `reference,link,expiry,state
+u-1,https://gift.example/#one,,waiting
+"'=2",https://gift.example/#two,,opened
+u-3,https://gift.example/#three,,cancelled
+,https://gift.example/#four,,waiting
+`;
+
+  it('adds the links by the column with the most references, and keeps all other cells', () => {
+    const file =
+      'Email,Old id,ID,Phone\nann@x.example,u-1,=2,+1 2\nbo@x.example,,u-1\ncy@x.example,u-9,u-3,,more\n';
+    expect(addLinks(file, OF_JOB)).toEqual({
+      head: ['Email', 'Old id', 'ID', 'Phone', '', 'link'],
+      rows: [
+        ['ann@x.example', 'u-1', '=2', '+1 2', '', 'https://gift.example/#two'],
+        ['bo@x.example', '', 'u-1', '', '', 'https://gift.example/#one'],
+        // The link of u-3 is cancelled.
+        ['cy@x.example', 'u-9', 'u-3', '', 'more', ''],
+      ],
+      matched: 2,
+      column: 'ID',
+    });
+  });
+
+  it('rejects a file without references of the job, and one that has links', () => {
+    expect(() => addLinks('id,name\nu-3,Cy\n', OF_JOB)).toThrow('No column of the file');
+    expect(() => addLinks('id,Link\nu-1,x\n', OF_JOB)).toThrow('already has a column');
   });
 });

@@ -74,6 +74,7 @@ it('a support person replaces a lost link once, from two windows, and sees what 
   expect(await replaceNow(other, 'Was lost')).toBe(replacement);
   await other.close();
   await page.getByText('Replaced', { exact: true }).waitFor();
+  await page.getByText('Replacement', { exact: true }).waitFor();
   expect(await page.getByRole('rowheader').count()).toBe(2);
   expect(await page.content()).not.toContain(replacement.split('#')[1]);
 

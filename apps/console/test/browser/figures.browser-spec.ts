@@ -113,6 +113,21 @@ it('counts who clicked and who converted among all journeys, in the same words o
   const row = page.getByRole('row').filter({ hasText: 'Harbour autumn' });
   await row.getByText('€1,234,567.50').waitFor();
   expect(await page.locator('.table-region.cut').count()).toBe(0);
+  // Sums of several currencies wrap, and with those of the days before below them.
+  await row.locator('.sums').evaluateAll((all: { innerHTML: string }[]) =>
+    all.forEach((cell) => {
+      const sums = '€1,234,567.50, £1,234,567.50, and $1,234,567.50';
+      cell.innerHTML = `${sums}<br><span class="hint">${sums} before</span>`;
+    }),
+  );
+  expect(
+    await page
+      .locator('.table-region')
+      .evaluate(
+        (region: { scrollWidth: number; clientWidth: number }) => region.scrollWidth - region.clientWidth,
+      ),
+  ).toBe(0);
+  await screenshot(page, 'campaigns-1280');
   const name = row.getByRole('link', { name: 'Harbour autumn' });
   expect(
     await name.evaluate((link: { getClientRects: () => object[] }) => link.getClientRects().length),
@@ -626,6 +641,9 @@ it('finds sections of the documentation by their words', async () => {
   await screenshot(page, 'documentation-search');
   await page.setViewportSize({ width: 360, height: 740 });
   expect(await scrollsSideways(page)).toBe(false);
+  // The results follow the field.
+  expect((await field.boundingBox())!.width).toBeGreaterThan(300);
+  expect((await hit.boundingBox())!.y - (await field.boundingBox())!.y).toBeLessThan(200);
   await page.setViewportSize({ width: 1280, height: 900 });
   await field.fill('xyzzy');
   await page.getByText('Nothing found').waitFor();

@@ -336,6 +336,11 @@ export const texts = {
       campaigns: 'Put the pixel and the links of a campaign into a mailing',
       giftCards: 'Make a reward link and open it, which spends a card',
     },
+    firstStepNeeds: { perks: 'perk collection', campaigns: 'campaign', giftCards: 'pool of gift cards' },
+    notYet: (need: string) => `this account has no ${need} yet.`,
+    askOperator: 'Only your operator can set these up. You can send this sentence:',
+    toOperator: (account: string, needs: string[]) =>
+      `Please set up in Perkway, for our account ${account}: ${formatList(needs.map((need) => `a ${need}`))}.`,
     sent: {
       title: 'Results by step',
       step: 'Step',
@@ -595,8 +600,21 @@ export const texts = {
     privateHost: (host: string) =>
       `Do not send these yet: they lead to ${host}, which only this machine or its network can open. Recipients would get neither pixels nor offers. On the deployed console, the links have a public address.`,
     giftStep: '4. Only if the message gives gift cards: make reward links',
-    giftText: (placeholder: string | null) =>
-      `A reward link shows one gift card, and each recipient needs one of their own. As references, enter the same ids that your mailer puts in place of ${placeholder ?? 'the placeholder'}. Then the gift card of a recipient belongs to the same journey as the views and clicks.`,
+    giftText:
+      'A reward link shows one gift card, and each recipient needs one of their own. With the ids of your mailer as references, the gift card of a recipient belongs to the same journey as the views and clicks.',
+    giftExport: (column: string) =>
+      `Export the recipients from your mailer as CSV, with their e-mail addresses and ${column}.`,
+    idColumn: (placeholder: string | null) =>
+      `the column with the id that stands for ${placeholder ?? 'the placeholder'}`,
+    /** Where the mailer's export names the column of its placeholder. */
+    idColumns: { hubspot: 'the column Record ID', marketingCloud: 'the column Subscriber Key' } as Partial<
+      Record<string, string>
+    >,
+    giftMake: 'Make reward links, and paste the ids of that column as references.',
+    giftAdd: (button: string) =>
+      `When the job is done, click “${button}…” beside it under Link jobs, and choose the exported file. You get the same file with the column link.`,
+    giftImport:
+      'Import that file into your mailer as an update of the same recipients, with link as a field of them, and insert that field into the message.',
     makeLinks: 'Make reward links',
     aboutLinks: 'How to get the links into the message',
     testStep: '5. Send a test to yourself',
@@ -1042,7 +1060,7 @@ export const texts = {
     jobsNote:
       'A job continues when you leave. Resuming it makes no second link for anyone. A new job with the same list does.',
     jobsNext:
-      'When a job is done, download Links as CSV, and import the file into your mailer: the column reference says which recipient gets the link beside it. A link that nobody opens stops working after its last day, and its card goes back into the pool.',
+      'When a job is done, add the links to the file of recipients that your mailer exported, and import it there again. Links as CSV has only the references and their links. A link that nobody opens stops working after its last day, and its card goes back into the pool.',
     howToSend: 'How to send the links',
     job: (when: string, value: string) => `${value} each, begun ${when}`,
     results: 'Results of link jobs',
@@ -1060,8 +1078,8 @@ export const texts = {
     linkStates: { waiting: 'Outstanding', opened: 'Opened', cancelled: 'Cancelled', expired: 'Expired' },
     cancelRest: 'Cancel the rest…',
     cancelRestTitle: 'Cancel the links that nobody has opened?',
-    cancelRestText: (links: string, isOne: boolean) =>
-      `${links} ${isOne ? 'link stops' : 'links stop'} working at once, and ${isOne ? 'its card goes' : 'their cards go'} back into the pool. This cannot be undone.`,
+    cancelRestText: (links: string, value: string, isOne: boolean) =>
+      `${links} ${isOne ? 'link' : 'links'} worth ${value} ${isOne ? 'stops' : 'stop'} working at once, and ${isOne ? 'its card goes' : 'their cards go'} back into the pool. Links that replaced links of this job are not cancelled. This cannot be undone.`,
     cancelRestNow: 'Cancel links',
     cancelledRest: (links: string, isOne: boolean) =>
       `${links} ${isOne ? 'link is' : 'links are'} cancelled.`,
@@ -1105,6 +1123,16 @@ export const texts = {
     approvedNotice: 'Approved. The links are being made.',
     rejectedNotice: 'The job is rejected.',
     csv: 'Links as CSV',
+    addLinks: 'Add the links to a file of yours',
+    addLinksText:
+      'Choose the CSV file that your mailer exported. You get the same file with the column link. The rows get their links by the column that has the references of this job, and your browser does this: your file is not sent to Perkway. Anyone with the new file can open the gifts, so delete it after the mailing.',
+    yourFile: 'Your CSV file',
+    yourFileHint: 'With a header, and commas between the columns.',
+    saveWithLinks: 'Save file with links',
+    linksAdded: (matched: string, rows: string, column: string) =>
+      `The file is saved. ${matched} of ${rows} rows have a link, found by the column “${column}”.`,
+    noFile: 'Choose a file first.',
+    toTest: 'Continue with step 5 of Send: test the message',
     resultsCsv: 'Results as CSV',
     stop: 'Stop',
     resume: 'Resume',
@@ -1231,6 +1259,7 @@ export const texts = {
       `The lost link of ${reference} stops working at once, and a new one worth ${value} replaces it.`,
     reasonHint: 'Stored with the new link.',
     replaced: 'Replaced',
+    replacement: 'Replacement',
     replacedTitle: 'The new link is ready',
     replacedText:
       'Send it to the recipient. Anyone who has it can open the gift card, once. It is shown here only.',
@@ -2015,6 +2044,8 @@ export const texts = {
   auditLog: {
     intro:
       'Changes made in the console, and operators’ calls made with API keys, newest first. Entries are never changed or removed.',
+    introOfAccount:
+      'Changes that people of your account made in the console, newest first. Changes by operators are not listed. Entries are never changed or removed.',
     byKey: (name: string) => `API key ${name}`,
     savedBy: (who: string, when: string) => `Saved by ${who} on ${when}.`,
     person: 'Person or key',
@@ -2115,6 +2146,8 @@ export const texts = {
     emptyText: 'Choose “New report”, or open a campaign and choose “Freeze as a report”.',
     new: 'New report',
     noCampaign: 'There is no campaign to report on.',
+    noCampaignText:
+      'A report has the figures of a campaign, and you have none yet. Ask your operator for one.',
     historyOf: (title: string) => `History: ${title}`,
     toCampaigns: 'To the campaigns',
     name: 'Title',

@@ -57,7 +57,7 @@ export const reportSignedOut = () => onSignedOut();
 
 const TIMEOUT_MS = 60_000;
 /** For files, which may be large and use slow connections. */
-const FILE_TIMEOUT_MS = 30 * 60_000;
+export const FILE_TIMEOUT_MS = 30 * 60_000;
 
 export async function send(path: string, call: Call = {}): Promise<Response> {
   const query = new URLSearchParams();

@@ -48,7 +48,7 @@ export default function AuditLog() {
   return (
     <Screen
       title={texts.nav.auditLog}
-      intro={t.intro}
+      intro={role === 'ADMIN' ? t.intro : t.introOfAccount}
       actions={
         <>
           <CopyButton label={texts.copyLink} text={location.href} />

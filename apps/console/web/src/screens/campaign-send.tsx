@@ -24,6 +24,7 @@ import { PerkPicture } from '../parts/perk-picture';
 import { Refreshed } from '../parts/refreshed';
 import { Card } from '../parts/screen';
 import { useSearchFilters } from '../parts/search-filters';
+import { useScrollToHash } from '../scroll-to-hash';
 import { texts } from '../texts';
 
 const t = texts.send;
@@ -99,6 +100,8 @@ export default function CampaignSend({ campaign }: { campaign: Campaign }) {
       };
     },
   });
+
+  useScrollToHash(!isUsable || snippets.isSuccess);
 
   /** Shows what needs the URLs, once they and the placeholder are known. */
   const withUrls = (show: (urls: NonNullable<typeof snippets.data>) => ReactNode) =>
@@ -218,7 +221,13 @@ export default function CampaignSend({ campaign }: { campaign: Campaign }) {
       </Card>
       <Card title={t.giftStep}>
         <div className="stack">
-          <p>{t.giftText(isUsable ? placeholder : null)}</p>
+          <p>{t.giftText}</p>
+          <ol className="numbered">
+            <li>{t.giftExport(t.idColumns[mailer] ?? t.idColumn(isUsable ? placeholder : null))}</li>
+            <li>{t.giftMake}</li>
+            <li>{t.giftAdd(texts.giftCards.addLinks)}</li>
+            <li>{t.giftImport}</li>
+          </ol>
           <div className="actions">
             <Link
               className="button"
@@ -230,7 +239,7 @@ export default function CampaignSend({ campaign }: { campaign: Campaign }) {
           </div>
         </div>
       </Card>
-      <Card title={t.testStep}>
+      <Card id="test" title={t.testStep}>
         <div className="stack">
           <p>{t.testText}</p>
           <LatestEvents {...{ campaignId, pixel, utm }} />

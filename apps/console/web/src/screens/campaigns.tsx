@@ -115,7 +115,7 @@ export default function Campaigns() {
     sortBy: sortBySum(list, ({ id }) => parts?.[0]?.get(id)),
     cell: ({ id }: Campaign) => {
       const [current, earlier] = [0, 1].map((part) => formatSums(parts?.[part]?.get(id), ''));
-      return twoLines(current || texts.none, earlier && t.valueBefore(earlier));
+      return <div className="sums">{twoLines(current || texts.none, earlier && t.valueBefore(earlier))}</div>;
     },
   });
   const countOf = (member: string) => (campaign: Campaign) => {
@@ -171,13 +171,14 @@ export default function Campaigns() {
                         name: t.name,
                         isHead: true,
                         sortBy: ({ name }) => name,
-                        cell: ({ id, name }) => (
-                          <RowName name={name}>
-                            <Link to={`/campaigns/${encodeURIComponent(id)}${search}`}>{name}</Link>
-                          </RowName>
-                        ),
+                        cell: ({ id, name, incentives }) =>
+                          twoLines(
+                            <RowName name={name}>
+                              <Link to={`/campaigns/${encodeURIComponent(id)}${search}`}>{name}</Link>
+                            </RowName>,
+                            texts.shown(incentives.length, false, texts.counted.perks),
+                          ),
                       },
-                      { name: t.perks, isNumber: true, cell: ({ incentives }) => incentives.length },
                       {
                         name: t.journeys,
                         isNumber: true,

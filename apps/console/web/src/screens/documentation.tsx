@@ -82,7 +82,7 @@ export default function Documentation() {
   if (!isShown(page)) return <NotFound />;
   return (
     <Screen title={texts.nav.documentation} intro={t.intro} zone={null}>
-      <div className="documentation">
+      <div className={q.trim() ? 'documentation searching' : 'documentation'}>
         <nav aria-label={t.pages}>
           <TextField
             label={t.search}

@@ -97,7 +97,11 @@ export function LinkCounts({ job, startsOpen = false }: CountsProps) {
       )}
       <Confirm
         title={t.cancelRestTitle}
-        text={t.cancelRestText(formatNumber(waiting), waiting === 1)}
+        text={t.cancelRestText(
+          formatNumber(waiting),
+          formatMoney(waiting * job.denomination, job.currency),
+          waiting === 1,
+        )}
         action={t.cancelRestNow}
         isOpen={isCancelling}
         onClose={() => setCancelling(false)}

@@ -157,6 +157,12 @@ export function LinkStateBadges({ link }: { link: RewardLink }) {
           <span className="badge plain">{t.replaced}</span>
         </>
       )}
+      {link.replaces && (
+        <>
+          {' '}
+          <span className="badge plain">{t.replacement}</span>
+        </>
+      )}
     </>
   );
 }

@@ -1,5 +1,5 @@
 import { useIsFetching, useQueryClient } from '@tanstack/react-query';
-import { useEffect } from 'react';
+import { useEffect, useState } from 'react';
 import { Link } from 'react-router';
 import { useCampaignNames } from '../api/campaigns';
 import { sendRequest, download } from '../api/http';
@@ -8,6 +8,7 @@ import { refreshGiftCards } from '../api/stock';
 import type { LinkJob } from '../api/types';
 import { formatMoney, formatNumber } from '../format';
 import { Icon } from '../parts/icon';
+import { lazy } from '../parts/lazy';
 import { Loaded } from '../parts/loaded';
 import { useNotices } from '../parts/notices';
 import { Card } from '../parts/screen';
@@ -19,6 +20,7 @@ import { LinkCounts } from './link-counts';
 import { ReachedLimits } from './reached-limits';
 
 const t = texts.giftCards;
+const AddLinks = lazy(() => import('./add-links'), null);
 const BADGES: Record<LinkJob['state'], string> = {
   awaiting_approval: 'warn',
   rejected: 'bad',
@@ -35,6 +37,7 @@ export function LinkJobs() {
   const { attempt } = useNotices();
   const jobs = useLinkJobs();
   const nameOf = useCampaignNames();
+  const [adding, setAdding] = useState<LinkJob | null>(null);
   const waiting = jobs.data?.filter(({ state }) => state === 'awaiting_approval').length ?? 0;
   const made = jobs.data?.reduce((sum, job) => sum + job.made, 0);
   // Jobs use up stock, so refresh the figures above.
@@ -107,6 +110,11 @@ export function LinkJobs() {
                           <Icon name="download" /> {t.csv}
                         </button>
                       )}
+                      {job.made > 0 && (
+                        <button type="button" className="button small" onClick={() => setAdding(job)}>
+                          {t.addLinks}…
+                        </button>
+                      )}
                     </span>
                   </div>
                   {job.name !== null && <span className="hint">{jobDetails(job)}</span>}
@@ -122,6 +130,9 @@ export function LinkJobs() {
                     {t.madeBy(job.created_by)}
                     {job.failed.length > 0 && `, ${t.failedRows(formatNumber(job.failed.length))}`}
                   </span>
+                  {job.state === 'done' && job.campaign_id && (
+                    <Link to={`/campaigns/${encodeURIComponent(job.campaign_id)}/send#test`}>{t.toTest}</Link>
+                  )}
                   {job.made > 0 && <LinkCounts job={job} />}
                   {job.approval && <Approval job={job} approval={job.approval} />}
                   {job.code === 'LIMIT_REACHED' && <ReachedLimits job={job} />}
@@ -146,6 +157,7 @@ export function LinkJobs() {
           </div>
         )}
       </Loaded>
+      {adding && <AddLinks job={adding} onClose={() => setAdding(null)} />}
     </Card>
   );
 }

@@ -1,11 +1,16 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
 import { byDay, loadFunnel, loadParts, numberOf, sumOf } from '../api/analytics';
+import { useCampaigns } from '../api/campaigns';
+import { useCollectionIds } from '../api/collections';
+import { usePools } from '../api/pools';
+import { useSession } from '../api/session';
 import { TimeSeries } from '../charts/time-series';
 import { daysIn, rangeBefore, type Range } from '../dates';
 import { exploreLink } from '../explore-link';
 import { formatChange, formatNumber, formatRange } from '../format';
 import { Change } from '../parts/change';
+import { CopyButton } from '../parts/copy-button';
 import { CsvButton } from '../parts/csv-button';
 import { SelectField } from '../parts/fields';
 import { useLiveInterval } from '../parts/live';
@@ -79,13 +84,48 @@ async function loadFigure(name: FigureName, now: Range, before: Range): Promise<
   return figure;
 }
 
-/** What a new account does first. */
-const FIRST_STEPS: Record<keyof typeof t.firstSteps, string> = {
-  perks: '/perks',
-  documentation: '/documentation',
-  campaigns: '/campaigns',
-  giftCards: '/gift-cards',
-};
+/** What a new account does first. A step leads on only once the account has what the step needs. */
+function FirstSteps() {
+  const { accountName } = useSession();
+  const needs = {
+    perks: useCollectionIds().data,
+    campaigns: useCampaigns().data,
+    giftCards: usePools().data,
+  };
+  const missing = (Object.keys(needs) as (keyof typeof needs)[])
+    .filter((name) => needs[name]?.length === 0)
+    .map((name) => t.firstStepNeeds[name]);
+  const step = (name: keyof typeof needs, to: string) => (
+    <li>
+      {needs[name]?.length === 0 ? (
+        `${t.firstSteps[name]}: ${t.notYet(t.firstStepNeeds[name])}`
+      ) : (
+        <Link to={to}>{t.firstSteps[name]}</Link>
+      )}
+    </li>
+  );
+  return (
+    <>
+      <ol>
+        {step('perks', '/perks')}
+        <li>
+          <Link to="/documentation">{t.firstSteps.documentation}</Link>
+        </li>
+        {step('campaigns', '/campaigns')}
+        {step('giftCards', '/gift-cards')}
+      </ol>
+      {missing.length > 0 && (
+        <>
+          <p>{t.askOperator}</p>
+          <p>
+            <q>{t.toOperator(accountName, missing)}</q>
+          </p>
+          <CopyButton text={t.toOperator(accountName, missing)} />
+        </>
+      )}
+    </>
+  );
+}
 
 export default function Overview() {
   const { range: now } = useRange();
@@ -117,13 +157,7 @@ export default function Overview() {
         <NothingTracked>
           <Empty title={t.emptyTitle}>
             <p>{t.emptyText}</p>
-            <ol>
-              {Object.entries(FIRST_STEPS).map(([name, to]) => (
-                <li key={name}>
-                  <Link to={to}>{t.firstSteps[name as keyof typeof FIRST_STEPS]}</Link>
-                </li>
-              ))}
-            </ol>
+            <FirstSteps />
           </Empty>
         </NothingTracked>
       </Screen>

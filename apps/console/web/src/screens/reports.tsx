@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'react-router';
+import { useCampaigns } from '../api/campaigns';
 import { all, sendRequest } from '../api/http';
 import type { ReportSummary } from '../api/types';
 import { daysAgo } from '../dates';
@@ -25,6 +26,7 @@ export default function Reports() {
     queryKey: ['reports'],
     queryFn: () => all<ReportSummary>('/api/reports'),
   });
+  const hasNoCampaign = useCampaigns().data?.length === 0;
   const stateOf = ({ revoked_at, expires_at }: ReportSummary) =>
     revoked_at ? t.revoked : new Date(expires_at) < new Date() ? t.expired : t.valid;
   return (
@@ -32,7 +34,12 @@ export default function Reports() {
       title={texts.nav.reports}
       intro={t.intro}
       actions={
-        <button type="button" className="button main" onClick={() => setFreezing(true)}>
+        <button
+          type="button"
+          className="button main"
+          disabled={hasNoCampaign}
+          onClick={() => setFreezing(true)}
+        >
           {t.new}
         </button>
       }
@@ -43,7 +50,7 @@ export default function Reports() {
           isEmpty={(list) => list.length === 0}
           empty={
             <Empty title={t.emptyTitle}>
-              <p>{t.emptyText}</p>
+              <p>{hasNoCampaign ? t.noCampaignText : t.emptyText}</p>
               <Link to="/campaigns">{t.toCampaigns}</Link>
             </Empty>
           }

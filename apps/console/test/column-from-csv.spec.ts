@@ -68,6 +68,12 @@ u-3,https://gift.example/#three,,cancelled
     });
   });
 
+  it('reads a file with semicolons', () => {
+    expect(addLinks('Email;ID\nann@x.example;u-1\n', OF_JOB).rows).toEqual([
+      ['ann@x.example', 'u-1', 'https://gift.example/#one'],
+    ]);
+  });
+
   it('rejects a file without references of the job, and one that has links', () => {
     expect(() => addLinks('id,name\nu-3,Cy\n', OF_JOB)).toThrow('No column of the file');
     expect(() => addLinks('id,Link\nu-1,x\n', OF_JOB)).toThrow('already has a column');

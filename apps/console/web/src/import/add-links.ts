@@ -1,5 +1,6 @@
 import { rowsOf } from '@perkway/catalogue/perks-from-csv';
 import { withoutFormula } from '@perkway/domain/csv-cell';
+import { DELIMITERS } from './column-from-csv';
 
 /** States of links that show a card. */
 const WORKING = ['waiting', 'opened'];
@@ -17,7 +18,10 @@ export function addLinks(file: string, ofJob: string) {
       .filter(({ reference, state }) => reference !== '' && WORKING.includes(state))
       .map(({ reference, link }) => [reference, link]),
   );
-  const [head = [], ...rows] = rowsOf(file).map(({ cells }) => cells);
+  const [first = ''] = file.split(/[\r\n]/, 1);
+  const parts = (delimiter: string) => first.split(delimiter).length;
+  const delimiter = DELIMITERS.toSorted((one, other) => parts(other) - parts(one))[0];
+  const [head = [], ...rows] = rowsOf(file, delimiter).map(({ cells }) => cells);
   if (head.some((name) => name.toLowerCase() === 'link'))
     throw new Error('The file already has a column “link”. Rename or remove it first.');
   const width = rows.reduce((most, { length }) => Math.max(most, length), head.length);

@@ -12,7 +12,7 @@ export interface Column {
 }
 
 /** Excel writes semicolons where the comma is the decimal separator. */
-const DELIMITERS = [',', ';', '\t'];
+export const DELIMITERS = [',', ';', '\t'];
 
 /**
  * Reads the column with this header. In a file of one column without it, every line is a value.

@@ -246,6 +246,9 @@ it('an operator withdraws a recalled batch, sees its progress and which links ha
     .set('Idempotency-Key', randomUUID())
     .send({ reason: 'Printed twice', load_id: upload.body.load_id, reserved: 'keep' })
     .expect(202);
+  await button(page, 'Close').click();
+  await button(page, 'Stop viewing').click();
+  await page.getByRole('heading', { level: 1, name: stage.mine.account }).waitFor();
   await stage.goto(page, `/pools/${pool}`);
   const withdrawn = page.locator('[data-load]').first();
   await withdrawn.getByText(/^Its cards were withdrawn .*: Printed twice\.$/).waitFor();

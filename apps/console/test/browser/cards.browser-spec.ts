@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { http, scrollsSideways, violations, waitFor } from '@perkway/testing';
 import type { BrowserContext, Page } from 'playwright-core';
 import { ADMIN_KEY, ConsoleStage, screenshot } from './console-stage';
@@ -146,6 +147,7 @@ it('names nobody for a link that the API cancelled a day before it was replaced'
   );
   await stage.goto(page, `/reward-links?link=${id}`);
   await untilTimeline(page, [/^Made by /, /^Cancelled$/, /^Replaced by link .* by /]);
+  await dialog(page).getByText('It was cancelled through the API').waitFor();
 }, 180_000);
 
 it('an operator withdraws a recalled batch, sees its progress and which links had been opened', async () => {
@@ -232,5 +234,25 @@ it('an operator withdraws a recalled batch, sees its progress and which links ha
   await dialog(page).getByText('recall-waiting').waitFor();
   await button(client, 'recall-waiting').click();
   await untilTimeline(client, [/^Made by /, /^Its card was withdrawn/, /^Cancelled/]);
+  expect(await dialog(client).getByText('It was cancelled through the API').count()).toBe(0);
+
+  // An upload that was withdrawn says so, and offers nothing more.
+  const upload = await gift()
+    .post(`/admin/pools/${pool}/cards`)
+    .set('content-type', 'text/csv')
+    .send('code,denomination,currency,country\nRecalled-alone,25,EUR,FR')
+    .expect(200);
+  await gift()
+    .post(`/admin/pools/${pool}/withdrawals`)
+    .set('Idempotency-Key', randomUUID())
+    .send({ reason: 'Printed twice', load_id: upload.body.load_id, reserved: 'keep' })
+    .expect(202);
+  await button(page, 'Close').click();
+  await button(page, 'Stop viewing').click();
+  await page.getByRole('heading', { level: 1, name: stage.mine.account }).waitFor();
+  await stage.goto(page, `/pools/${pool}`);
+  const withdrawn = page.locator('[data-load]').first();
+  await withdrawn.getByText(/^Its cards were withdrawn .*: Printed twice\.$/).waitFor();
+  expect(await withdrawn.getByRole('button', { name: 'Withdraw these cards' }).count()).toBe(0);
   await clients.close();
 }, 240_000);

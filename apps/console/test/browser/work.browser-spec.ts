@@ -581,6 +581,14 @@ describe('an operator', () => {
     await button(page, 'New account').click();
     await page.getByLabel('Id', { exact: true }).fill(account);
     await page.getByLabel('Name', { exact: true }).fill('A new client');
+    // What the host rejects is said at the field.
+    await page.getByLabel('Web sites').fill('no origin');
+    await page.getByLabel('Value without approval').fill('euros 5');
+    await button(page, 'Save').click();
+    await page.locator('.field', { hasText: 'Web sites' }).locator('.field-error').waitFor();
+    await page.locator('.field', { hasText: 'Value without approval' }).locator('.field-error').waitFor();
+    await page.getByLabel('Web sites').fill('');
+    await page.getByLabel('Value without approval').fill('');
     await button(page, 'Save').click();
     await page.getByRole('heading', { level: 1, name: 'A new client' }).waitFor();
     // What loads above the button moves it: a press and a release at two places are not a click.
@@ -643,14 +651,20 @@ describe('an operator', () => {
     await button(page, 'Upload 1,000 cards').click();
     await page.waitForSelector('[data-load="finished"]', { timeout: 60_000 });
     expect(await page.innerText('[data-load]')).toMatch(
-      /^cards\.csv, uploaded .*1,000 imported, 0 already there, 1 rejected/s,
+      /^cards\.csv, uploaded .*1,000 imported, 0 already there or repeated, 1 rejected/s,
     );
     await button(page, 'Withdraw cards').click();
     const upload = dialog(page).getByLabel('Upload', { exact: true });
     expect(await upload.innerText()).toMatch(/^cards\.csv, uploaded .*: 1,000 cards$/);
     await page.keyboard.press('Escape');
     await page.getByText('Rejected rows (1)').click();
-    await page.getByRole('rowheader', { name: '1,001' }).waitFor();
+    // As in a spreadsheet, where the header is row 1.
+    await page.getByRole('columnheader', { name: 'Row in the spreadsheet' }).waitFor();
+    await page.getByRole('rowheader', { name: '1,002' }).waitFor();
+    expect(await downloaded(page, button(page, 'Download CSV').click())).toEqual([
+      'row,reason',
+      '1002,The value is not a number above 0',
+    ]);
     await page.getByRole('table', { name: 'Stock' }).getByRole('cell', { name: '1,000' }).waitFor();
     await screenshot(page, 'pool-upload');
 
@@ -1076,6 +1090,10 @@ describe('an operator', () => {
     await perks.put(`/admin/perks/${id}`).send(withCode).expect(200);
     await stage.goto(page, `/catalogue/perks/${id}?tab=history`);
     const entry = page.getByRole('row', { name: 'Changed perk With a code' });
+    const rejected = page.getByRole('row', { name: 'Attempt: ' }).first();
+    await rejected.getByText('Rejected: nothing changed').click();
+    await rejected.getByText('PUT perks /admin/perks/').waitFor();
+    expect(await rejected.locator('.difference').count()).toBe(0);
     await entry.getByRole('button', { name: 'Put the version before this into the form' }).click();
     await page.getByText('That version may have had another, or none: check the one in the form.').waitFor();
     expect(await page.getByLabel('Title').first().inputValue()).toBe('Harbour offer 2');
@@ -1151,10 +1169,12 @@ describe('an operator', () => {
     await page.getByRole('tab', { name: 'History' }).click();
     // Its entries have the name that it had then.
     const created = page.getByRole('row').filter({ hasText: 'Created category Outdoors' });
-    await created.getByText('PUT perks /admin/categories/7').first().waitFor();
+    await created.first().waitFor();
     const changed = page.getByRole('row', { name: 'Changed category Outdoors and sea' }).first();
-    // The history of an object shows the differences at once.
+    // The history of an object shows what its newest entry changed. Its account is the same in each.
     await changed.locator('.differences').getByText('Outdoors and sea').waitFor();
+    expect(await page.locator('details[open]').count()).toBe(1);
+    expect(await page.getByRole('columnheader', { name: 'Account' }).count()).toBe(0);
     await screenshot(page, 'history');
     // A version goes into the form, and is saved like any edit.
     await page.getByRole('tab', { name: 'Edit' }).click();
@@ -1275,8 +1295,15 @@ describe('an operator', () => {
     await pools.waitFor({ state: 'attached' });
     expect(await pools.textContent()).toBe('Harbour voucher');
     expect(await page.locator(`datalist option[value="${stage.theirs.pool}"]`).count()).toBe(0);
-    await onlyPool.fill(stage.mine.pool);
+    await onlyPool.fill('No such pool');
+    await onlyPool.blur();
+    await hint.getByText('No pool has this id or name.').waitFor();
+    expect(await onlyPool.inputValue()).toBe('No such pool');
+    // A part that one of them has is enough.
+    await onlyPool.fill('harbour vou');
+    await onlyPool.blur();
     await hint.getByText('Harbour voucher').waitFor();
+    expect(await onlyPool.inputValue()).toBe(stage.mine.pool);
     await page.getByLabel('Account', { exact: true }).fill(stage.theirs.account);
     await page.locator(`datalist option[value="${stage.theirs.pool}"]`).waitFor({ state: 'attached' });
     expect(await pools.count()).toBe(0);
@@ -1366,11 +1393,11 @@ describe('an operator', () => {
       ]);
     }, 'the alarms');
     for (const alarm of [
-      /^Critical Lasts 1 day .* voucher, €25, FR, Name of .* – Show$/,
+      /^Critical Lasts 1 day: 3 left, 1.67 used per day .* voucher, €25, FR, Name of .* Now Show$/,
       /^Warning Link job failed Too many, Name of .* \d+ \w+ \d{4}, \d\d:\d\d Show$/,
       /^Warning Webhook fails crm, Name of .* \d+ \w+ \d{4}, \d\d:\d\d Show$/,
       // Three of the four have a row of their own.
-      /^Warning 1 more Failing webhooks – Show$/,
+      /^Warning 1 more Failing webhooks Now Show$/,
     ])
       expect(alarms).toContainEqual(expect.stringMatching(alarm));
     await page.getByRole('link', { name: 'What to do about AppDown' }).first().click();
@@ -1380,12 +1407,12 @@ describe('an operator', () => {
     const lowStock = await rowsOf(page, 'Low stock');
     const dates = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' });
     expect(lowStock).toContain(
-      `Quiet voucher Name of ${quiet} €25, FR 3 1.67 1 day ${dates.format(Date.now() + (9 / 5) * 86_400_000)}`,
+      `Critical Quiet voucher Name of ${quiet} €25, FR 3 1.67 1 day ${dates.format(Date.now() + (9 / 5) * 86_400_000)}`,
     );
     // Nobody made a link of these, so nothing says when they run out.
     const unused = `Foreign voucher Name of ${stage.theirs.account} €25, FR 5`;
     expect(await rowsOf(page, 'Low, not used recently')).toContain(unused);
-    expect(lowStock.filter((row) => row.startsWith('Foreign'))).toEqual([]);
+    expect(lowStock.filter((row) => row.includes('Foreign'))).toEqual([]);
     const [{ events }] = (await stage.fleet.database.query(
       `select count(*)::integer as events from analytics.tracking_events
        where account_id = $1 and occurred_at > now() - interval '6 days'`,
@@ -1475,16 +1502,24 @@ describe('an operator', () => {
     });
     await stage.goto(page, '/home');
     await page.locator('[data-findings]').waitFor();
-    // The first to run out comes first, and what nobody uses is no alarm.
-    expect((await rowsOf(page, 'Low stock')).map((row) => row.split(' ')[0])).toEqual([
-      ...['Gone', 'Fast', 'Codes', 'Few', 'Some'],
+    // The first to run out comes first, also with too little history, and what nobody uses is no alarm.
+    const low = await rowsOf(page, 'Low stock');
+    expect(low.map((row) => row.split(' ').slice(0, 2).join(' '))).toEqual([
+      ...['Critical Gone', 'Critical Some', 'Critical Fast', 'Warning Codes', 'Warning Few'],
     ]);
+    expect(low[1]).toContain('At this rate under 3 days; too little history for a date');
     expect(await rowsOf(page, 'Low, not used recently')).toHaveLength(1);
     const alarms = async () => (await rowsOf(page, 'Needs attention')).join('\n');
-    expect(await alarms()).toContain(`Critical Has run out Gone, €25, FR, Name of ${mine} – Show`);
-    expect(await alarms()).toContain(`Critical Lasts 2 days Fast, €25, FR, Name of ${mine} – Show`);
-    expect(await alarms()).toContain(`Warning Lasts 10 days Few, €25, FR, Name of ${mine} – Show`);
-    expect(await alarms()).toContain('Warning Lasts 5 days Single-use codes of Codes – Show');
+    expect(await alarms()).toContain(`Critical Has run out Gone, €25, FR, Name of ${mine} Now Show`);
+    expect(await alarms()).toContain(
+      `Critical Lasts 2 days: 40 left, 20 used per day Fast, €25, FR, Name of ${mine} Now Show`,
+    );
+    expect(await alarms()).toContain(
+      `Warning Lasts 10 days: 3 left, 0.3 used per day Few, €25, FR, Name of ${mine} Now Show`,
+    );
+    expect(await alarms()).toContain(
+      'Warning Lasts 5 days: 30 left, 6 used per day Single-use codes of Codes Now Show',
+    );
     expect(await alarms()).toMatch(
       /Warning An erasure has not finished for over an hour token-issuer \d+ \w+/,
     );
@@ -1502,7 +1537,7 @@ describe('an operator', () => {
     // The greatest loss first.
     expect(await alarms()).toMatch(
       new RegExp(
-        `90% fewer events than the week before Name of ${theirs} – Show\n.*70% fewer events than the week before Name of ${mine} – Show`,
+        `90% fewer events than the week before Name of ${theirs} Now Show\n.*70% fewer events than the week before Name of ${mine} Now Show`,
       ),
     );
     await page.getByText('No account has an enabled webhook.').waitFor();
@@ -1940,6 +1975,15 @@ describe('an operator', () => {
       ['journey_id'],
       ['journey_id'],
     ]);
+    await page.getByRole('link', { name: 'The audit log says who' }).click();
+    const erasures = page.getByRole('row', { name: /Erased a person of/ });
+    await erasures.first().waitFor();
+    // Three in a minute are one row.
+    const run = page.getByRole('button', { name: /^Erased a person of/ });
+    if ((await run.count()) > 0) await run.first().click();
+    const erased = erasures.filter({ has: page.locator('summary') }).first();
+    await erased.locator('summary').click();
+    expect(rows.join()).toContain(await erased.locator('p code').innerText());
   }, 120_000);
 });
 

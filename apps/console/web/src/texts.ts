@@ -1,7 +1,13 @@
 /** All texts of the console. Another language is another object of this shape. */
-import { LEAST_DAYS, LEAST_USED, LOW_STOCK, LOW_STOCK_DAYS } from '@perkway/domain/low-stock';
+import {
+  LEAST_DAYS,
+  LEAST_USED,
+  LOW_STOCK,
+  LOW_STOCK_DAYS,
+  URGENT_STOCK_DAYS,
+} from '@perkway/domain/low-stock';
 import type { DeliveryState, FeedEventType } from './api/types';
-import { formatChoice, formatList, formatNumber, formatShare, NONE, pluralOf } from './format';
+import { formatChoice, formatList, formatNumber, formatRate, formatShare, NONE, pluralOf } from './format';
 
 /** Stands for a dimension that an event does not have, such as its source. */
 const NO_VALUE = '(none)';
@@ -985,6 +991,7 @@ export const texts = {
     linksOf: 'Links of this pool',
     noPace: 'No recent links',
     tooLittleHistory: 'Too little history to forecast',
+    urgentRate: `At this rate under ${URGENT_STOCK_DAYS} days; too little history for a date`,
     outstandingNote: 'Outstanding cards are on links that nobody has opened and that still work.',
     lastsNote: `Days left at the rate of the last 30 days, or of the days since the value was loaded: links made, less those cancelled or expired. Fewer than ${LEAST_USED} links or ${LEAST_DAYS} days are too little history to forecast.`,
     emptyTitle: 'No pools yet',
@@ -1172,9 +1179,9 @@ export const texts = {
     },
     accountFirst: 'Choose the account first.',
     onlyPool: 'Only this pool',
-    onlyPoolHint: 'The id of a pool. Empty: every pool.',
+    onlyPoolHint: 'The name or id of a pool. Empty: every pool.',
     onlyCampaign: 'Only this campaign',
-    onlyCampaignHint: 'The id of a campaign. Empty: every campaign.',
+    onlyCampaignHint: 'The name or id of a campaign. Empty: every campaign.',
     only: (pool?: string | null, campaign?: string | null) =>
       [pool && `in the pool ${pool}`, campaign && `for the campaign ${campaign}`]
         .filter(Boolean)
@@ -1219,7 +1226,7 @@ export const texts = {
     country: 'Country',
     journey: 'Journey',
     drawerTitle: 'Reward link',
-    drawerNote: 'A link that is cancelled through the API does not say by whom.',
+    cancelledByApi: 'It was cancelled through the API, so it is unknown by whom.',
     copyId: 'Copy id',
     link: (id: string) => `link ${id}`,
     timeline: {
@@ -1396,6 +1403,8 @@ export const texts = {
       'Made from the name. You may type another: letters, digits, dot, hyphen and underscore. It cannot be changed later.',
     owner: 'Account',
     choose: 'Choose…',
+    noMatch: (kind: string) => `No ${kind} has this id or name.`,
+    severalMatch: (kinds: string) => `Several ${kinds} have this in their id or name. Choose one.`,
     changed: 'Changed',
     saving: 'Saving…',
     exists: (id: string) => `“${id}” already exists. Open it to change it.`,
@@ -1480,6 +1489,8 @@ export const texts = {
     what: 'What',
     where: 'Where',
     since: 'Since',
+    /** It is so, and it is unknown since when. */
+    now: 'Now',
     /** When this window first saw it. */
     firstSeen: (when: string) => `${when} or earlier`,
     action: 'Action',
@@ -1489,10 +1500,11 @@ export const texts = {
   operatorsHome: {
     intro: 'What needs attention, and the traffic of every account.',
     quiet: 'Nothing needs attention.',
-    left: ({ available, days_left }: { available: number; days_left: number | null }) => {
-      if (available === 0) return 'Has run out';
-      if (days_left === null) return 'Runs low';
-      return `Lasts ${days_left === 0 ? 'under a day' : `${days_left} ${pluralOf(days_left, 'day', 'days')}`}`;
+    left: (available: number, perDay: number | null, daysLeft: number | null) => {
+      if (available === 0 || perDay === null) return 'Has run out';
+      const lasts =
+        daysLeft === 0 ? 'Lasts under a day' : `Lasts ${daysLeft} ${pluralOf(daysLeft ?? 0, 'day', 'days')}`;
+      return `${daysLeft === null ? 'Runs low' : lasts}: ${formatNumber(available)} left, ${formatRate(perDay)} used per day`;
     },
     codesOf: (perk: string) => `Single-use codes of ${perk}`,
     fell: (share: string) => `${share} fewer events than the week before`,
@@ -1518,7 +1530,7 @@ export const texts = {
     lastEvent: 'Last event',
     view: 'View',
     lowStock: 'Low stock',
-    lowStockNote: `The first to run out comes first. Card values and single-use codes of which fewer than ${LOW_STOCK} are available, or that last fewer than ${LOW_STOCK_DAYS} days. The rate is that of the last 30 days, or of the days since a newer value or perk was created: links made, less those cancelled or expired, and codes given.`,
+    lowStockNote: `The first to run out at its rate comes first; fewer than ${URGENT_STOCK_DAYS} days are critical. Card values and single-use codes of which fewer than ${LOW_STOCK} are available, or that last fewer than ${LOW_STOCK_DAYS} days. The rate is that of the last 30 days, or of the days since a newer value or perk was created: links made, less those cancelled or expired, and codes given.`,
     enough: 'No card value and no perk is running out.',
     perDay: 'Used per day',
     runsOut: 'Runs out',
@@ -1715,6 +1727,8 @@ export const texts = {
     name: 'Name',
     categoryId:
       'The next free number. You may type another whole number above 0. It cannot be changed later.',
+    collectionId:
+      'Made from the account. You may type another: letters, digits, dot, hyphen and underscore. It cannot be changed later.',
     groups: 'Groups',
     groupsHint:
       'Customers see groups and perks in this order. Drag them by their dots, or use the buttons or the arrow keys on them.',
@@ -1795,7 +1809,7 @@ export const texts = {
     checking: 'Checking…',
     checked: (rows: string, importable: string) => `${importable} of ${rows} rows can be uploaded.`,
     checkedRest: (duplicates: string, rejected: string) =>
-      `${duplicates} are already there or occur twice, ${rejected} would be rejected.`,
+      `${duplicates} are already there or repeated, ${rejected} would be rejected.`,
     checkedPart: (rows: string) => `Only the first ${rows} rows were checked. The upload checks the others.`,
     values: 'Cards to upload',
     value: 'Value',
@@ -1817,14 +1831,16 @@ export const texts = {
     again: (rows: string) =>
       `Stopped after ${rows} rows, which are kept. Choose the same file again: cards already loaded are skipped, and the rest is loaded.`,
     counts: (imported: string, duplicates: string, rejected: string) =>
-      `${imported} imported, ${duplicates} already there, ${rejected} rejected`,
+      `${imported} imported, ${duplicates} already there or repeated, ${rejected} rejected`,
     rejectedRows: (count: string) => `Rejected rows (${count})`,
-    duplicateRows: (count: string) => `Rows with a code that is already there or occurs twice (${count})`,
-    row: 'Row',
+    duplicateRows: (count: string) => `Rows with a code that is already there or repeated (${count})`,
+    row: 'Row in the spreadsheet',
+    /** Where a header, if there is one, does not count. */
+    dataRow: 'Row of data',
     reason: 'Reason',
     reasons: {
       ROW_INVALID: 'The row does not have the columns of the header, or is not JSON',
-      CODE_DUPLICATE: 'The code is already there or occurs twice',
+      CODE_DUPLICATE: 'The code is already there or repeated',
       CODE_INVALID: 'The code is missing or too long',
       PIN_INVALID: 'The PIN is too long',
       DENOMINATION_INVALID: 'The value is not a number above 0',
@@ -1834,6 +1850,7 @@ export const texts = {
       BATCH_INVALID: 'The batch is too long',
     } as Record<string, string>,
     withdrawLoad: 'Withdraw these cards',
+    loadWithdrawn: (when: string, reason: string) => `Its cards were withdrawn ${when}: ${reason}.`,
     loadOf: (file: string | null, when: string) => (file ? `${file}, uploaded ${when}` : `Upload of ${when}`),
   },
 
@@ -1925,7 +1942,7 @@ export const texts = {
     redeemedLinks: (count: string) => `Links opened before (${count})`,
     listedLinks: (listed: string) => `${listed} of them are listed.`,
     linksNote:
-      'Each opens in the console of its account, where its reference tells the client whom to inform.',
+      'Send this list to the client. Under Reward links, the client finds each link by its id, and its reference tells whom to inform.',
     shortReference: 'Short reference',
     link: 'Link id',
   },
@@ -2089,6 +2106,7 @@ export const texts = {
     restore: 'Put the version before this into the form',
     noDifference: 'No difference',
     notRecorded: 'Not recorded',
+    nothingChanged: 'Rejected: nothing changed',
     times: (action: string, count: string) => `${action}, ${count} times`,
     rejected: (status: number) => `Rejected with ${status}`,
     emptyTitle: 'No change matches',

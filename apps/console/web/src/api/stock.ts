@@ -34,16 +34,15 @@ export function useLowStock() {
 
 export type StockRate = Pick<CardStock, 'available' | 'per_day' | 'days_left'>;
 
-/** In how many days the stock runs out: 0 if it has, Infinity if there is too little history to say, null if none was used recently. */
-export function runsOutIn({ available, per_day, days_left }: StockRate): number | null {
+/** In how many days the stock runs out at its rate, even if that may be chance: 0 if it has, null if none was used recently. */
+export function runsOutIn({ available, per_day }: StockRate): number | null {
   if (available === 0) return 0;
-  if (per_day === null) return null;
-  return days_left === null ? Infinity : available / per_day;
+  return per_day === null ? null : available / per_day;
 }
 
 /** Whether the stock runs out within days at its rate, also with too little history to say on which day. */
-export const isUrgentStock = ({ available, per_day }: StockRate): boolean =>
-  available === 0 || (per_day !== null && available / per_day < URGENT_STOCK_DAYS);
+export const isUrgentStock = (stock: StockRate): boolean =>
+  (runsOutIn(stock) ?? Infinity) < URGENT_STOCK_DAYS;
 
 export const rateOf = (rates: CardStock[] | undefined, poolId: string, entry: Inventory) =>
   rates?.find(

@@ -1,8 +1,8 @@
-import { useId, useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { Link } from 'react-router';
 import { ACCOUNTS, pathOf, useAll } from '../api/managed';
 import { texts } from '../texts';
-import { TextField } from './fields';
+import { ChoiceField } from './choice-field';
 
 interface Props {
   value: string;
@@ -37,47 +37,19 @@ export function NoBrand({ id, children }: { id: string; children: ReactNode }) {
   );
 }
 
-/** Selects the owning account by its id or name, which the browser completes. */
+/** Selects the owning account by its id or name. */
 export function AccountField({ value, error, any, onValue }: Props) {
-  const accounts = useAll(ACCOUNTS).data ?? [];
-  const listId = useId();
-  /** The text while it is not the id or name of an account. */
-  const [typed, setTyped] = useState<string | null>(null);
-  const choose = (text: string) => {
-    const known = accounts.find(({ id }) => id === text) ?? accounts.find(({ name }) => name === text);
-    if (!known && text !== '') return false;
-    setTyped(null);
-    onValue(known?.id ?? '');
-    return true;
-  };
+  const accounts = useAll(ACCOUNTS).data;
   return (
-    <>
-      <TextField
-        label={texts.editor.owner}
-        list={listId}
-        value={typed ?? value}
-        error={error}
-        required={any === undefined}
-        placeholder={any ?? texts.editor.choose}
-        hint={accounts.find(({ id }) => id === value)?.name}
-        onValue={(text) => {
-          if (choose(text)) return;
-          setTyped(text);
-          // Otherwise saving would keep the account that was chosen before.
-          onValue('');
-        }}
-        // The accounts may have come after the text.
-        onBlur={() => typed !== null && (choose(typed) || setTyped(null))}
-      />
-      <datalist id={listId}>
-        {accounts
-          .toSorted((one, other) => one.name.localeCompare(other.name))
-          .map(({ id, name }) => (
-            <option key={id} value={id}>
-              {name}
-            </option>
-          ))}
-      </datalist>
-    </>
+    <ChoiceField
+      label={texts.editor.owner}
+      kind={ACCOUNTS}
+      of={accounts}
+      value={value}
+      error={error}
+      required={any === undefined}
+      placeholder={any ?? texts.editor.choose}
+      onValue={onValue}
+    />
   );
 }

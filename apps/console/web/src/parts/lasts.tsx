@@ -1,5 +1,5 @@
 import { LOW_STOCK_DAYS, URGENT_STOCK_DAYS } from '@perkway/domain/low-stock';
-import type { StockRate } from '../api/stock';
+import { isUrgentStock, type StockRate } from '../api/stock';
 import { texts } from '../texts';
 
 const t = texts.giftCards;
@@ -9,8 +9,10 @@ export function Lasts({ stock }: { stock: StockRate | undefined }) {
   if (!stock) return null;
   const { available, days_left, per_day } = stock;
   if (available === 0) return <span className="badge bad">{t.noneLeft}</span>;
-  if (days_left === null)
-    return <span className="hint">{per_day === null ? t.noPace : t.tooLittleHistory}</span>;
+  if (days_left === null) {
+    const unknown = isUrgentStock(stock) ? t.urgentRate : t.tooLittleHistory;
+    return <span className="hint">{per_day === null ? t.noPace : unknown}</span>;
+  }
   const tone =
     days_left < URGENT_STOCK_DAYS ? 'badge bad' : days_left < LOW_STOCK_DAYS ? 'badge warn' : undefined;
   return <span className={tone}>{t.daysLeft(days_left)}</span>;

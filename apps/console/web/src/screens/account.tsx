@@ -145,9 +145,15 @@ export default function AccountScreen() {
             amount: readAmounts(draft.approvalAmounts),
           },
         })}
-        fields={(draft, change) => (
+        fields={(draft, change, errorOf) => (
           <>
-            <TextField label={t.name} required value={draft.name} onValue={(name) => change({ name })} />
+            <TextField
+              label={t.name}
+              required
+              error={errorOf('name')}
+              value={draft.name}
+              onValue={(name) => change({ name })}
+            />
             <TextField
               label={t.brandName}
               hint={t.brandHint}
@@ -158,12 +164,14 @@ export default function AccountScreen() {
               label={t.origins}
               className="wide"
               hint={t.originsHint}
+              error={errorOf('allowed_origins')}
               value={draft.origins}
               onValue={(origins) => change({ origins })}
             />
             <TextField
               label={t.color}
               hint={t.colorHint}
+              error={errorOf('brand.color')}
               pattern="#[0-9a-fA-F]{6}"
               value={draft.color}
               onValue={(color) => change({ color })}
@@ -172,6 +180,7 @@ export default function AccountScreen() {
             <TextField
               label={t.supportUrl}
               hint={t.supportUrlHint}
+              error={errorOf('brand.support_url')}
               type="url"
               value={draft.supportUrl}
               onValue={(supportUrl) => change({ supportUrl })}
@@ -182,12 +191,14 @@ export default function AccountScreen() {
               min={0}
               step={1}
               hint={t.approvalLinksHint}
+              error={errorOf('approvals.links')}
               value={draft.approvalLinks}
               onValue={(approvalLinks) => change({ approvalLinks })}
             />
             <TextArea
               label={t.approvalAmounts}
               hint={t.approvalAmountsHint}
+              error={errorOf('approvals.amount')}
               value={draft.approvalAmounts}
               onValue={(approvalAmounts) => change({ approvalAmounts })}
             />

@@ -13,6 +13,10 @@ export interface Alarm extends Finding {
   to?: string;
 }
 
+export const Severity = ({ of }: { of: Alarm['severity'] }) => (
+  <span className={`badge ${of === 'critical' ? 'bad' : 'warn'}`}>{t.severities[of]}</span>
+);
+
 function Action({ alert, to, where }: Alarm) {
   if (alert) return <WhatToDo about={alert} />;
   if (to === undefined) return null;
@@ -56,10 +60,7 @@ const AlarmTable = ({ of }: { of: Alarm[] }) => (
           isHead: true,
           cell: ({ severity, what }) => (
             <>
-              <span className={`badge ${severity === 'critical' ? 'bad' : 'warn'}`}>
-                {t.severities[severity]}
-              </span>{' '}
-              {what}
+              <Severity of={severity} /> {what}
             </>
           ),
         },
@@ -67,7 +68,7 @@ const AlarmTable = ({ of }: { of: Alarm[] }) => (
         {
           name: t.since,
           cell: ({ since, isFirstSeen }) =>
-            since === undefined ? texts.none : (isFirstSeen ? t.firstSeen : String)(formatMoment(since)),
+            since === undefined ? t.now : (isFirstSeen ? t.firstSeen : String)(formatMoment(since)),
         },
         { name: t.action, cell: Action },
       ]}

@@ -163,7 +163,7 @@ export function AuditEntries({ caption, filters, onRestore }: Props) {
   }
   /** Ids of the newest entries of runs that are open. */
   const [opened, setOpened] = useState<readonly string[]>([]);
-  // An object's own entries show what changed in each.
+  // An object's own entries are of one account, and the newest shows what changed.
   const isOfObject = filters.object !== undefined;
   return (
     <div className="stack entries">
@@ -221,7 +221,7 @@ export function AuditEntries({ caption, filters, onRestore }: Props) {
                     },
                   },
                   // Others see only entries of their own account.
-                  ...(isOperator
+                  ...(isOperator && !isOfObject
                     ? [
                         {
                           name: texts.editor.owner,
@@ -266,14 +266,22 @@ export function AuditEntries({ caption, filters, onRestore }: Props) {
                     cell: ({ entry, run }) => {
                       if (run) return null;
                       const { before, after } = entry;
-                      const all = differences(before, after);
+                      const isRejected = (entry.status ?? 0) >= 400;
+                      // A rejected call has its error instead of a state after it.
+                      const all = isRejected ? [] : differences(before, after);
                       const none = before !== null && after !== null ? t.noDifference : t.notRecorded;
+                      const receipt = entry.path.endsWith('/erasures') ? after?.id : undefined;
                       return (
-                        <details open={isOfObject}>
-                          <summary className="nowrap">
-                            {all.length === 0 ? none : t.count(all.length)}
+                        <details open={isOfObject && entry.id === entries[0]!.id}>
+                          <summary className={isRejected ? undefined : 'nowrap'}>
+                            {isRejected ? t.nothingChanged : all.length === 0 ? none : t.count(all.length)}
                           </summary>
                           <code className="hint">{callOf(entry)}</code>
+                          {typeof receipt === 'string' && (
+                            <p className="hint">
+                              {texts.erasures.receipt} <code>{receipt}</code>
+                            </p>
+                          )}
                           <Differences of={all.slice(0, SHOWN)} />
                           {onRestore && hasVersionBefore(entry) && (
                             <button

@@ -4,14 +4,17 @@ import { sendRequest } from '../api/http';
 import { perkway, responseOf } from '../api/perkway';
 import { refreshGiftCards } from '../api/stock';
 import type { CardCheck, CardLoad, CardLoadReport, RowReport } from '../api/types';
+import { useWithdrawals } from '../api/withdrawals';
 import { formatMoment, formatMoney, formatNumber, NONE } from '../format';
 import { AuditLogLink } from '../parts/audit-log-link';
+import { CsvButton } from '../parts/csv-button';
 import { FileField } from '../parts/fields';
 import { Loaded } from '../parts/loaded';
 import { useNotices } from '../parts/notices';
 import { Card } from '../parts/screen';
 import { useSearchFilters } from '../parts/search-filters';
 import { Table } from '../parts/table';
+import { slugOf } from '../slug';
 import { texts } from '../texts';
 
 const t = texts.pools;
@@ -21,7 +24,7 @@ const WATCH_MS = 1_000;
 const totals = new Map<string, number>();
 
 const cardsOf = (poolId: string) => `/api/gift/admin/pools/${poolId}/cards`;
-const isCsv = (file: File) => !/\.(nd)?jsonl?$/i.test(file.name);
+const isCsv = (fileName: string) => !/\.(nd)?jsonl?$/i.test(fileName);
 
 /** Not by the client, whose timeout is too short for a large file. */
 const sendFile = <Report,>(path: string, file: File, query: Record<string, string> = {}) =>
@@ -29,7 +32,7 @@ const sendFile = <Report,>(path: string, file: File, query: Record<string, strin
     method: 'POST',
     query,
     body: file,
-    headers: { 'content-type': isCsv(file) ? 'text/csv' : 'application/x-ndjson' },
+    headers: { 'content-type': isCsv(file.name) ? 'text/csv' : 'application/x-ndjson' },
   });
 
 /** Counts the non-empty lines, without the header of a CSV. */
@@ -42,7 +45,7 @@ async function countRows(file: File): Promise<number> {
     rest = whole.pop()!;
     lines += whole.filter((line) => line.trim() !== '').length;
   }
-  return lines + (rest.trim() === '' ? 0 : 1) - (isCsv(file) ? 1 : 0);
+  return lines + (rest.trim() === '' ? 0 : 1) - (isCsv(file.name) ? 1 : 0);
 }
 
 export const cardLoads = (poolId: string) => ({
@@ -65,6 +68,7 @@ export function CardLoads({ poolId }: { poolId: string }) {
   const [checked, setChecked] = useState<{ file: File; check: CardCheck } | null>(null);
   const [isChecking, setChecking] = useState(false);
   const [sending, setSending] = useState<string | null>(null);
+  const withdrawals = useWithdrawals(poolId).data ?? [];
   const loads = useQuery({
     ...cardLoads(poolId),
     refetchInterval: ({ state }) =>
@@ -138,7 +142,7 @@ export function CardLoads({ poolId }: { poolId: string }) {
           accept=".csv,.ndjson,.jsonl,text/csv"
           onFile={setFile}
         />
-        {check && <Checked check={check} />}
+        {check && <Checked check={check} fileName={file!.name} />}
         <div className="actions">
           {check ? (
             <button
@@ -193,7 +197,12 @@ export function CardLoads({ poolId }: { poolId: string }) {
                     <p className="hint">{t.again(formatNumber(load.rows))}</p>
                   )}
                   {load.rejected > 0 && <Rejected poolId={poolId} load={load} />}
-                  {load.imported > 0 && (
+                  {withdrawals
+                    .filter(({ load_id }) => load_id === load.id)
+                    .map(({ id, created_at, reason }) => (
+                      <p key={id}>{t.loadWithdrawn(formatMoment(created_at), reason)}</p>
+                    ))}
+                  {load.imported > 0 && !withdrawals.some(({ load_id }) => load_id === load.id) && (
                     <div className="actions">
                       <button
                         type="button"
@@ -216,7 +225,7 @@ export function CardLoads({ poolId }: { poolId: string }) {
 }
 
 /** Says what a load of the chosen file would do. */
-function Checked({ check }: { check: CardCheck }) {
+function Checked({ check, fileName }: { check: CardCheck; fileName: string }) {
   const { rows, importable, duplicates, rejected, values, rejected_rows, duplicate_rows, complete } = check;
   return (
     <section className="stack" data-check>
@@ -247,33 +256,62 @@ function Checked({ check }: { check: CardCheck }) {
           ]}
         />
       )}
-      <FoldedRows title={t.rejectedRows(formatNumber(rejected))} rows={rejected_rows} />
-      <FoldedRows title={t.duplicateRows(formatNumber(duplicates))} rows={duplicate_rows} />
+      <FoldedRows title={t.rejectedRows(formatNumber(rejected))} rows={rejected_rows} fileName={fileName} />
+      <FoldedRows
+        title={t.duplicateRows(formatNumber(duplicates))}
+        rows={duplicate_rows}
+        fileName={fileName}
+      />
     </section>
   );
 }
 
-const FoldedRows = ({ title, rows }: { title: string; rows: RowReport[] }) =>
-  rows.length > 0 && (
+interface RowsProps {
+  title: string;
+  rows: RowReport[];
+  /** Null if the request did not name the file. */
+  fileName: string | null;
+}
+
+const FoldedRows = (props: RowsProps) =>
+  props.rows.length > 0 && (
     <details>
-      <summary>{title}</summary>
-      <Rows caption={title} rows={rows} />
+      <summary>{props.title}</summary>
+      <Rows {...props} />
     </details>
   );
 
-const Rows = ({ caption, rows }: { caption: string; rows: RowReport[] }) => (
-  <Table
-    caption={caption}
-    rows={rows}
-    keyOf={({ row }) => row}
-    columns={[
-      { name: t.row, isHead: true, cell: ({ row }) => formatNumber(row) },
-      { name: t.reason, cell: ({ reason }) => t.reasons[reason] ?? reason },
-    ]}
-  />
-);
+/** The host counts rows without the header, but a spreadsheet counts it. */
+function Rows({ title, rows, fileName }: RowsProps) {
+  const hasHeader = fileName !== null && isCsv(fileName);
+  const rowOf = ({ row }: RowReport) => row + (hasHeader ? 1 : 0);
+  const reasonOf = ({ reason }: RowReport) => t.reasons[reason] ?? reason;
+  return (
+    <>
+      <CsvButton
+        label={texts.downloadCsv}
+        name={`${slugOf(title)}.csv`}
+        head={['row', 'reason']}
+        rows={rows.map((one) => [rowOf(one), reasonOf(one)])}
+      />
+      <Table
+        caption={title}
+        rows={rows}
+        keyOf={({ row }) => row}
+        columns={[
+          {
+            name: hasHeader ? t.row : t.dataRow,
+            isHead: true,
+            cell: (one) => formatNumber(rowOf(one)),
+          },
+          { name: t.reason, cell: reasonOf },
+        ]}
+      />
+    </>
+  );
+}
 
-type Shown = Pick<CardLoad, 'id' | 'updated_at' | 'rejected'>;
+type Shown = Pick<CardLoad, 'id' | 'updated_at' | 'rejected' | 'file_name'>;
 function Rejected({ poolId, load }: { poolId: string; load: Shown }) {
   const [isOpen, setOpen] = useState(false);
   const report = useQuery({
@@ -288,7 +326,11 @@ function Rejected({ poolId, load }: { poolId: string; load: Shown }) {
       {isOpen && (
         <Loaded query={report}>
           {({ rejected_rows = [] }) => (
-            <Rows caption={t.rejectedRows(formatNumber(load.rejected))} rows={rejected_rows} />
+            <Rows
+              title={t.rejectedRows(formatNumber(load.rejected))}
+              rows={rejected_rows}
+              fileName={load.file_name}
+            />
           )}
         </Loaded>
       )}

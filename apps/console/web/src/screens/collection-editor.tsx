@@ -37,6 +37,7 @@ export default function CollectionEditor({ id, onSaved, onDeleted }: EditorProps
       kind={COLLECTIONS}
       id={id}
       makeId={({ owner }) => owner && `${owner}-perks`}
+      idHint={t.collectionId}
       blank={BLANK}
       toDraft={(stored) => sorted({ ...BLANK, ...bodyOf<PutCollection>(stored) })}
       toBody={(collection) => collection}

@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
-import { useId } from 'react';
 import { Link, useNavigate, useParams } from 'react-router';
 import { readUsage, ruleOf, usedOf } from '../api/limits';
-import { CAMPAIGNS, keyOf, LIMITS, pathOf, POOLS, useSearch, type Kind } from '../api/managed';
+import { CAMPAIGNS, keyOf, LIMITS, pathOf, POOLS, useAll, type Kind } from '../api/managed';
 import type { Limit, PutLimit } from '../api/types';
 import { AccountField } from '../parts/account-field';
+import { ChoiceField } from '../parts/choice-field';
 import { SelectField, TextField } from '../parts/fields';
 import { Empty } from '../parts/loaded';
 import { ResourceEditor } from '../parts/resource-editor';
@@ -121,10 +121,11 @@ function Editor({ id }: { id: string | null }) {
             <LimitUsage limit={limit} isOwn={false} />
           </Card>
         )}
-        fields={(draft, change) => (
+        fields={(draft, change, errorOf) => (
           <>
             <AccountField
               value={draft.owner}
+              error={errorOf('owner')}
               // Pools and campaigns belong to one account.
               onValue={(owner) => change({ owner, pool: '', campaign: '' })}
             />
@@ -134,6 +135,7 @@ function Editor({ id }: { id: string | null }) {
               min={1}
               step={1}
               hint={t.linksHint}
+              error={errorOf('links')}
               value={draft.links}
               onValue={(links) => change({ links })}
             />
@@ -142,12 +144,14 @@ function Editor({ id }: { id: string | null }) {
               type="number"
               min={0}
               step="any"
+              error={errorOf('amount')}
               value={draft.amount}
               onValue={(amount) => change({ amount })}
             />
             <TextField
               label={t.currency}
               maxLength={3}
+              error={errorOf('currency')}
               value={draft.currency}
               onValue={(currency) => change({ currency })}
             />
@@ -160,6 +164,7 @@ function Editor({ id }: { id: string | null }) {
             <TextField
               label={t.timezone}
               hint={t.timezoneHint}
+              error={errorOf('timezone')}
               value={draft.timezone}
               onValue={(timezone) => change({ timezone })}
             />
@@ -169,19 +174,21 @@ function Editor({ id }: { id: string | null }) {
               options={t.pers}
               onValue={(per) => change({ per: per as Draft['per'] })}
             />
-            <ChoiceField
+            <PossessionField
               kind={POOLS}
               owner={draft.owner}
               label={t.onlyPool}
               hint={t.onlyPoolHint}
+              error={errorOf('only.pool_id')}
               value={draft.pool}
               onValue={(pool) => change({ pool })}
             />
-            <ChoiceField
+            <PossessionField
               kind={CAMPAIGNS}
               owner={draft.owner}
               label={t.onlyCampaign}
               hint={t.onlyCampaignHint}
+              error={errorOf('only.campaign_id')}
               value={draft.campaign}
               onValue={(campaign) => change({ campaign })}
             />
@@ -207,38 +214,31 @@ function Used({ limit }: { limit: Limit }) {
   return usage.data ? usedOf(usage.data) : <span className="hint">{usage.error ? texts.none : '…'}</span>;
 }
 
-interface ChoiceProps {
-  kind: Kind;
+interface PossessionProps<T> {
+  kind: Kind<T>;
   owner: string;
   label: string;
   hint: string;
+  error: string | null;
   value: string;
   onValue: (id: string) => void;
 }
 
-/** Takes the id of a resource, which the browser completes from those of the account, and shows its name. */
-function ChoiceField({ kind, owner, hint, value, ...field }: ChoiceProps) {
-  const listId = useId();
-  const found = useSearch(kind, { owner, limit: 200 }, owner !== '');
-  // Not those of the account before.
-  const all = found.isPlaceholderData ? [] : (found.data?.pages[0]?.data ?? []);
-  const chosen = all.find(({ id }) => id === value);
+/** Selects a resource of the account. */
+function PossessionField<T extends { id: string | number; owner?: string }>({
+  owner,
+  hint,
+  ...field
+}: PossessionProps<T>) {
+  const all = useAll(field.kind, owner !== '').data;
   return (
-    <>
-      <TextField
-        list={listId}
-        disabled={owner === ''}
-        hint={owner === '' ? t.accountFirst : chosen ? kind.nameOf(chosen) : hint}
-        value={value}
-        {...field}
-      />
-      <datalist id={listId}>
-        {all.map((one) => (
-          <option key={one.id} value={one.id}>
-            {kind.nameOf(one)}
-          </option>
-        ))}
-      </datalist>
-    </>
+    <ChoiceField
+      // A text that was typed for the account before is gone.
+      key={owner}
+      of={all?.filter((one) => one.owner === owner)}
+      disabled={owner === ''}
+      hint={owner === '' ? t.accountFirst : hint}
+      {...field}
+    />
   );
 }

@@ -124,7 +124,11 @@ export function LinkDrawer({ linkId, nameOfPool, nameOfCampaign, onShow, actions
                 [t.ends, shown.state === 'RESERVED' && formatMoment(shown.expires_at * 1000)],
               ]}
             />
-            <p className="hint">{t.drawerNote}</p>
+            {canceller.data === null &&
+              !shown.withdrawn_at &&
+              momentsOf(shown, successor.data, null).some(
+                ({ what, who }) => what === t.timeline.cancelled && !who,
+              ) && <p className="hint">{t.cancelledByApi}</p>}
             <div className="dialog-actions">
               <button type="button" className="button" onClick={close}>
                 {texts.close}

@@ -29,7 +29,7 @@ import { Card, Screen } from '../parts/screen';
 import { Table, type Column } from '../parts/table';
 import { ViewAsClient } from '../parts/view-as-client';
 import { texts } from '../texts';
-import { Alarms, type Alarm } from './alarms';
+import { Alarms, Severity, type Alarm } from './alarms';
 import { WebhookStates } from './webhook-states';
 
 const t = texts.operatorsHome;
@@ -118,7 +118,11 @@ export default function OperatorsHome() {
           isUrgent ? 'critical' : 'warning',
           ending.filter((one) => isUrgentStock(one) === isUrgent),
           ['#low-stock', t.lowStock],
-          ({ where, to, ...left }) => ({ what: t.left(left), where, to }),
+          ({ where, to, ...left }) => ({
+            what: t.left(left.available, left.per_day, left.days_left),
+            where,
+            to,
+          }),
         ),
       );
     }),
@@ -343,7 +347,7 @@ const alarmsOf = <T,>(
 
 const valueOf = ({ denomination, currency, country }: CardStock) =>
   `${formatMoney(denomination, currency)}, ${country}`;
-const productOf = ({ product, pool_id }: CardStock) => product ?? pool_id.slice(0, 8);
+const productOf = ({ product, pool_id }: CardStock) => product ?? texts.pools.of(pool_id.slice(0, 8));
 const cardName = (card: CardStock) => `${productOf(card)}, ${valueOf(card)}`;
 
 interface LowRow extends StockRate {
@@ -409,18 +413,19 @@ function LowStock({ cards, perks, nameOf }: LowStockProps) {
 const isRunningOut = (stock: StockRate) => runsOutIn(stock) !== null;
 function runsOutOn(stock: LowRow): string {
   const days = runsOutIn(stock)!;
-  return days > 0 && days < Infinity ? formatDate(Date.now() + days * DAY_MS) : texts.none;
+  return days > 0 && stock.days_left !== null ? formatDate(Date.now() + days * DAY_MS) : texts.none;
 }
 
 const LOW_COLUMNS: Column<LowRow>[] = [
   {
     name: t.pool,
     isHead: true,
-    cell: ({ to, name, owner }) => (
+    cell: (stock) => (
       <>
-        <Link to={to}>{name}</Link>
+        {isRunningOut(stock) && <Severity of={isUrgentStock(stock) ? 'critical' : 'warning'} />}{' '}
+        <Link to={stock.to}>{stock.name}</Link>
         <br />
-        <span className="hint">{owner}</span>
+        <span className="hint">{stock.owner}</span>
       </>
     ),
   },

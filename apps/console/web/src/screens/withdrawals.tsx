@@ -3,8 +3,8 @@ import { useRef, useState } from 'react';
 import { ApiError } from '../api/http';
 import { perkway, responseOf } from '../api/perkway';
 import { pathOfLink } from '../api/reward-links';
-import { refreshGiftCards } from '../api/stock';
 import type { CardLoad, WithdrawCards, Withdrawal, WithdrawalCheck } from '../api/types';
+import { useWithdrawals, withdrawalsKey } from '../api/withdrawals';
 import { formatMoment, formatNumber } from '../format';
 import { addMoney, formatSums, type Money } from '../money';
 import { AuditLogLink } from '../parts/audit-log-link';
@@ -20,7 +20,6 @@ import { texts } from '../texts';
 import { cardLoads, nameOfLoad } from './card-loads';
 
 const t = texts.withdrawals;
-const WATCH_MS = 1_000;
 const MAX_CODES = 1_000;
 
 type Selector = keyof typeof t.selectors;
@@ -35,16 +34,7 @@ export function Withdrawals({ poolId, owner, of }: Pick<FormProps, 'poolId' | 'o
   /** The upload whose cards are to be withdrawn, which the list of uploads puts into the URL; empty for none. */
   const loadId = valueOf('withdraw');
   const loads = useQuery(cardLoads(poolId));
-  const key = ['withdrawals', poolId];
-  const withdrawals = useQuery({
-    queryKey: key,
-    queryFn: async ({ signal }) => {
-      const list = await responseOf(perkway.gift.listWithdrawals({ poolId }, { signal }));
-      void refreshGiftCards(client);
-      return list;
-    },
-    refetchInterval: ({ state }) => (state.data?.some((one) => one.state === 'running') ? WATCH_MS : false),
-  });
+  const withdrawals = useWithdrawals(poolId);
   return (
     <Card
       title={t.title}
@@ -80,7 +70,7 @@ export function Withdrawals({ poolId, owner, of }: Pick<FormProps, 'poolId' | 'o
             setOpen(false);
             set('withdraw', '');
           }}
-          onBegun={() => client.invalidateQueries({ queryKey: key })}
+          onBegun={() => client.invalidateQueries({ queryKey: withdrawalsKey(poolId) })}
         />
       )}
     </Card>

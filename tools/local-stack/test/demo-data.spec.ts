@@ -89,6 +89,15 @@ describe('the demo catalogue', () => {
     ).toEqual([]);
   });
 
+  it('tells recipients where to spend each card, its terms, and where to get help', () => {
+    for (const { brand } of data.accounts) expect(brand?.support_url).toMatch(/^https:\/\/[\w.-]+\.example/);
+    for (const { product } of data.pools) {
+      expect(product?.instructions).toBeTruthy();
+      expect(product?.redeem_url).toMatch(/^https:\/\/[\w.-]+\.example\//);
+      expect(product?.terms_url).toMatch(/^https:\/\/[\w.-]+\.example\//);
+    }
+  });
+
   it('leads to example domains only', () => {
     const urls = data.perks.flatMap((perk) => [perk.offer_url, perk.media.banner!, perk.media.logo!]);
     for (const url of [...urls, ...data.accounts.flatMap((account) => account.allowed_origins!)]) {

@@ -1,6 +1,6 @@
 import { announce, one } from './view.js';
 
-/** How long the button shows "Copied". */
+/** How long a button shows "Copied" or the like. */
 const FEEDBACK_MS = 2_500;
 
 function selectText(element: Element): void {
@@ -23,22 +23,30 @@ async function copy(source: Element): Promise<boolean> {
   }
 }
 
-/** Makes the button copy the value that it names, and confirm this on itself and to screen readers. */
-export function setUpCopying(button: HTMLElement): void {
-  const source = one(`[data-fill="${button.getAttribute('data-copy')}"]`);
+/** Returns a function that confirms the action of the button, on itself and to screen readers. */
+export function confirmationOf(button: HTMLElement): () => void {
   const label = button.querySelector<HTMLElement>('[data-label]')!;
   const done = button.querySelector<HTMLElement>('[data-done]')!;
   let timer = 0;
-  const feedback = (isCopied: boolean) => {
-    label.hidden = isCopied;
-    done.hidden = !isCopied;
-    button.classList.toggle('copied', isCopied);
+  const feedback = (isDone: boolean) => {
+    label.hidden = isDone;
+    done.hidden = !isDone;
+    button.classList.toggle('done', isDone);
   };
-  button.addEventListener('click', async () => {
-    const isCopied = await copy(source);
-    announce(isCopied ? done.textContent! : button.getAttribute('data-failed')!);
-    feedback(isCopied);
+  return () => {
+    announce(done.textContent!);
+    feedback(true);
     clearTimeout(timer);
     timer = setTimeout(feedback, FEEDBACK_MS, false);
+  };
+}
+
+/** Makes the button copy the value that it names. */
+export function setUpCopying(button: HTMLElement): void {
+  const source = one(`[data-fill="${button.getAttribute('data-copy')}"]`);
+  const confirm = confirmationOf(button);
+  button.addEventListener('click', async () => {
+    if (await copy(source)) confirm();
+    else announce(button.getAttribute('data-failed')!);
   });
 }

@@ -82,8 +82,10 @@ addEventListener('resize', fit);
 /** Shows the code as large as the screen, for a checkout scanner. */
 function enlarge(): void {
   const large = one('[data-large]');
+  const drawing = one('[data-draw] svg');
   large.textContent = '';
-  large.appendChild(one('[data-draw] svg').cloneNode(true));
+  large.appendChild(drawing.cloneNode(true));
+  dialog.classList.toggle('wide', drawing.classList.contains('bars'));
   // If the scanner fails, the code can be typed. Some tills ask for the PIN, too.
   for (const name of ['code', 'pin']) {
     const value = one(`[data-fill="${name}"]`).cloneNode(true) as HTMLElement;

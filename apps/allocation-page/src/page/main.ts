@@ -1,5 +1,5 @@
 import { callApi, serverNow, type ApiResult } from './api.js';
-import { setUpCopying } from './copy.js';
+import { confirmationOf, setUpCopying } from './copy.js';
 import { drawCode } from './draw.js';
 import { formatAmount, formatCountry, formatDate, formatDay, formatTimeLeft, localeFor } from './format.js';
 import { paint, save, type Line } from './picture.js';
@@ -54,6 +54,9 @@ function stateOf({ state: given, card, cancelled, withdrawn, replaced }: RewardL
   return withdrawn ? 'withdrawn' : cancelled ? 'cancelled' : 'expired';
 }
 
+/** Returns what the recipient quotes to the sender. */
+const referenceOf = ({ id }: RewardLink): string => (id || '').slice(0, 8);
+
 function showLink(next: RewardLink, byAction: boolean): void {
   const isReplacedNow = next.replaced && link && !link.replaced && state === 'revealed';
   link = next;
@@ -66,13 +69,13 @@ function showLink(next: RewardLink, byAction: boolean): void {
   showProduct(next, next.brand ? next.brand.name : '');
   showCode(one('[data-fill="code"]'), next.card ? next.card.code : '');
   fill('pin', (next.card && next.card.pin) || '');
-  for (const element of all('[data-secret="pin"], .large-pin'))
+  for (const element of all('[data-secret="pin"], [data-of-pin], .large-pin'))
     element.hidden = !(next.card && next.card.pin);
   const lastDay = (next.card && next.card.valid_until) || '';
   fill('last-day', lastDay && formatDay(locale, lastDay));
   fill('opened', next.revealed_at ? formatDate(locale, next.revealed_at) : '');
   one('[data-opened]').hidden = !next.revealed_at;
-  fill('reference', next.id ? next.id.slice(0, 8) : '');
+  fill('reference', referenceOf(next));
   one('[data-reference]').hidden = !next.id;
   enter(stateOf(next), byAction);
   // The state is the same, but not its heading.
@@ -130,18 +133,20 @@ async function reveal(event: Event): Promise<void> {
 }
 
 /** Rewrites the URL to `/#token`, keeping its query string (`?lang=`), and requests that link. */
-function open(next: string, byAction: boolean): void {
+function open(next: string, byAction: boolean): Promise<void> {
   token = next;
   link = null;
   showBrand(null);
   history.replaceState(null, '', `/${location.search}#${next}`);
-  void load(byAction);
+  return load(byAction);
 }
 
+const confirmSaved = confirmationOf(one('[data-save]'));
 /** Saves the card as a picture that can be shown offline. */
 function savePicture(): void {
   if (!link || !link.card) return;
   const text = (selector: string) => one(selector).textContent!.trim();
+  const reference = referenceOf(link);
   const muted = '#625b50';
   const lines: Line[] = [
     ...(link.brand ? [{ text: link.brand.name, size: 40, weight: 600 }] : []),
@@ -155,31 +160,39 @@ function savePicture(): void {
           { text: link.card.pin, size: 64, weight: 600, mono: true },
         ]
       : []),
+    ...(reference ? [{ text: `${text('.reference .label')}: ${reference}`, size: 34, color: muted }] : []),
     { text: formatCountry(locale, link.country), size: 34, color: muted },
     ...(text('.host') ? [{ text: text('.host'), size: 34, color: muted }] : []),
     ...(link.card.valid_until
       ? [{ text: `${text('[data-valid] dt')}: ${text('[data-valid] dd')}`, size: 34, color: muted }]
       : []),
   ];
-  save(paint(lines, getComputedStyle(one('.face')).backgroundColor), 'gift-card.png');
-  announce(one('[data-save]').getAttribute('data-saved')!);
+  const name = reference ? `gift-card-${reference}.png` : 'gift-card.png';
+  save(paint(lines, getComputedStyle(one('.face')).backgroundColor), name);
+  confirmSaved();
 }
 
-function openPasted(event: Event): void {
+async function openPasted(event: Event): Promise<void> {
   event.preventDefault();
   const input = one<HTMLInputElement>('#link');
   const problem = one('#wrong');
+  const report = (name: string | null) => {
+    input.setAttribute('aria-invalid', String(!!name));
+    problem.textContent = name && problem.getAttribute(name);
+  };
   const pasted = tokenOfText(input.value);
-  input.setAttribute('aria-invalid', String(!pasted));
-  problem.textContent = pasted ? '' : problem.getAttribute('data-text');
+  report(pasted ? null : 'data-wrong');
   if (!pasted) return input.focus();
   input.value = '';
-  open(pasted, true);
+  const isSecond = state === 'unknown';
+  await open(pasted, true);
+  // Otherwise the page would look as it did before.
+  if (isSecond && state === 'unknown') report('data-again');
 }
 
 function openAddress(byAction: boolean): void {
   const found = tokenOfAddress(location.pathname, location.hash);
-  if (found) open(found, byAction);
+  if (found) void open(found, byAction);
   else {
     token = null;
     showBrand(null);

@@ -16,7 +16,8 @@ export function tokenOfAddress(path: string, fragment: string): string | null {
 
 /** Returns the token in pasted text: a whole link, possibly inside other text, or the token alone. */
 export function tokenOfText(text: string): string | null {
-  const joined = text.replace(/\s+/g, '');
+  // Also joins quoted lines (`> `) and the lines of quoted-printable text, which end with `=`.
+  const joined = text.replace(/=?\s[\s>]*/g, '');
   const inText = FRAGMENT.exec(text)?.[1];
   const inJoined = FRAGMENT.exec(joined)?.[1];
   // A mail program may have wrapped the link within its token, but joining also appends the words after a link to its

@@ -70,7 +70,8 @@ export function present(byAction: boolean): void {
   if (!element) return;
   document.title = element.textContent!.trim();
   if (byAction) element.focus();
-  else announce(document.title);
+  // Screen readers would still find "Opening…" there.
+  announce(byAction ? '' : document.title);
 }
 
 const isColor = (color: string | null | undefined): color is string =>
@@ -117,6 +118,7 @@ const parcel = (color: string | null | undefined): string =>
 /** Shows the account's brand, or that of Perkway. Ignores an invalid color or image. */
 export function showBrand(brand: Brand | null | undefined): void {
   fill('brand', brand ? brand.name : '');
+  document.documentElement.classList.toggle('unbranded', !brand);
   showAnchor('support', brand && brand.support_url);
   colorize(document.documentElement, brand && brand.color);
   showLogo('.logo', brand ? brand.logo : PERKWAY_LOGO);

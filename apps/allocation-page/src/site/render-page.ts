@@ -95,7 +95,7 @@ export const renderPage = (
               <p class="stuck">${texts.loading.stuck}</p>
             </section>
             <section data-when="reserved revealing" hidden>
-              ${sender(texts, texts.reserved.from)}
+              ${sender(texts)}
               <h1 tabindex="-1" data-fill="amount" data-template="${texts.reserved.heading}"></h1>
               ${product}
               <button type="button" class="main" data-reveal>
@@ -121,7 +121,7 @@ export const renderPage = (
               </dl>
             </section>
             <section data-when="revealed" hidden>
-              ${sender(texts, '')}
+              ${sender(texts)}
               <h1
                 tabindex="-1"
                 data-unless-replaced
@@ -145,6 +145,7 @@ export const renderPage = (
                       ${texts.revealed.howAddress.failed}
                     </p>
                   </div>
+                  <p data-of-pin>${texts.revealed.howPin}</p>
                   <p data-balance>${withShop(texts.revealed.balance)}</p>
                   <p data-ask data-fill="brand" data-template="${texts.revealed.askWhereBrand}">
                     ${texts.revealed.askWhere}
@@ -163,8 +164,8 @@ export const renderPage = (
                   <button type="button" class="copy" data-print>
                     ${printIcon}<span>${texts.revealed.print}</span>
                   </button>
-                  <button type="button" class="copy" data-save data-saved="${texts.revealed.saved}">
-                    ${saveIcon}<span>${texts.revealed.save}</span>
+                  <button type="button" class="copy" data-save>
+                    ${saveIcon}${confirmed(texts.revealed.save, texts.revealed.saved)}
                   </button>
                 </div>
                 <dl>
@@ -236,7 +237,13 @@ export const renderPage = (
                 placeholder="https://…"
                 aria-describedby="wrong"
               />
-              <p id="wrong" class="wrong" role="alert" data-text="${texts.paste.wrong}"></p>
+              <p
+                id="wrong"
+                class="wrong"
+                role="alert"
+                data-wrong="${texts.paste.wrong}"
+                data-again="${texts.paste.again}"
+              ></p>
               <button type="submit" class="main">${texts.paste.open}</button>
               <p class="small">${texts.askSender}</p>
             </form>
@@ -263,9 +270,9 @@ export const renderPage = (
       </body>
     </html> `.markup.replace(/\n\s*/g, '\n');
 
-/** Renders who the gift is from; `unnamed` if the page cannot name the sender. */
-const sender = ({ reserved }: Texts, unnamed: string): Html =>
-  html`<p class="sender" data-fill="brand" data-template="${reserved.fromBrand}">${unnamed}</p>`;
+/** Renders who the gift is from. */
+const sender = ({ reserved }: Texts): Html =>
+  html`<p class="sender" data-fill="brand" data-template="${reserved.fromBrand}">${reserved.from}</p>`;
 
 /** Renders what Perkway is, and whom to contact in doubt. */
 const delivered = (texts: Texts): Html =>
@@ -395,5 +402,9 @@ const drawing = ({ revealed }: Texts): Html =>
 /** Renders the button that copies the value of this name. */
 const copyButton = (name: string, text: string | Html, { revealed }: Texts): Html =>
   html`<button type="button" class="copy" data-copy="${name}" data-failed="${revealed.copyFailed}">
-    ${copyIcon}<span data-label>${text}</span><span data-done hidden>${revealed.copied}</span>
+    ${copyIcon}${confirmed(text, revealed.copied)}
   </button>`;
+
+/** Renders the text of a button, and the text that confirms it for a while. */
+const confirmed = (text: string | Html, done: string): Html =>
+  html`<span data-label>${text}</span><span data-done hidden>${done}</span>`;

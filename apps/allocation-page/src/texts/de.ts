@@ -48,10 +48,9 @@ export const de: Texts = {
     how: 'So lösen Sie die Karte ein',
     ofIssuer: 'Hinweise des Ausstellers',
     ofIssuerIn: 'Hinweise des Ausstellers (auf {language})',
-    inStore:
-      'Im Geschäft: Zeigen Sie den Code oben an der Kasse vor. Nennen Sie die PIN, falls danach gefragt wird.',
-    howShop:
-      'Online: Gehen Sie zu {shop} und geben Sie dort den Kartencode ein und, falls danach gefragt wird, auch die PIN.',
+    inStore: 'Im Geschäft: Zeigen Sie den Code oben an der Kasse vor.',
+    howShop: 'Online: Gehen Sie zu {shop} und geben Sie dort den Kartencode ein.',
+    howPin: 'Falls Sie nach einer PIN gefragt werden, verwenden Sie die PIN oben.',
     howAddress: {
       open: 'Ihre Karte finden Sie bei {shop}, auf einer Seite ihres Ausstellers: Öffnen Sie den Link zur Karte oben und folgen Sie dort den Anweisungen, um die Karte einzulösen.',
       keep: 'Heben Sie den Link zur Karte auf, bis das Guthaben aufgebraucht ist. Jeder, der ihn hat, kann die Karte einlösen: Geben Sie ihn bitte nicht weiter.',
@@ -62,8 +61,9 @@ export const de: Texts = {
     },
     balance: 'Wie viel Guthaben noch auf der Karte ist, erfahren Sie bei {shop}: Perkway weiß es nicht.',
     askWhere:
-      'Fragen Sie das Unternehmen, das Ihnen den Link geschickt hat, wo Sie die Karte einlösen können.',
-    askWhereBrand: 'Fragen Sie bei {brand} nach, wo Sie die Karte einlösen können.',
+      'Wenn Sie wissen möchten, wo Sie die Karte einlösen können, antworten Sie auf die Nachricht mit dem Link, oder wenden Sie sich über die offizielle Website an das Unternehmen, das sie geschickt hat.',
+    askWhereBrand:
+      'Wenn Sie wissen möchten, wo Sie die Karte einlösen können, antworten Sie auf die Nachricht mit dem Link, oder wenden Sie sich über die offizielle Website an {brand}.',
     shop: 'Weiter zu {shop}',
     terms: 'Kartenbedingungen',
     newTab: '(öffnet einen neuen Tab)',
@@ -145,6 +145,8 @@ export const de: Texts = {
     open: 'Link öffnen',
     wrong:
       'Das sieht nicht nach einem Geschenklink aus. Bitte kopieren Sie ihn noch einmal aus Ihrer Nachricht.',
+    again:
+      'Auch dieser Link funktioniert nicht. Bitte kopieren Sie den ganzen Link aus Ihrer Nachricht, bis zum letzten Zeichen.',
   },
   delivered: {
     text: 'Perkway stellt Geschenkkarten im Auftrag von Unternehmen zu und betreibt diese Seite. Die Seite kann das Unternehmen, das Ihnen den Link geschickt hat, nicht nennen: Sehen Sie nach, von wem die Nachricht mit dem Link kam. Wenn Sie nicht sicher sind, ob die Nachricht echt ist, wenden Sie sich über die offizielle Website an dieses Unternehmen.',

@@ -47,8 +47,9 @@ export const en: Texts = {
     how: 'How to use it',
     ofIssuer: 'From the issuer',
     ofIssuerIn: 'From the issuer (in {language})',
-    inStore: 'In a store: show the code above at the checkout. Give the PIN if you are asked for one.',
-    howShop: 'Online: go to {shop} and enter the card code, and the PIN if you are asked for one.',
+    inStore: 'In a store: show the code above at the checkout.',
+    howShop: 'Online: go to {shop} and enter the card code.',
+    howPin: 'If you are asked for a PIN, use the one above.',
     howAddress: {
       open: 'Your card is at {shop}, on a page of its issuer: open the card link above and follow the steps on that page to use it.',
       keep: 'Keep the card link until the whole value is spent. Anyone who has it can use the card, so please do not share it.',
@@ -58,8 +59,10 @@ export const en: Texts = {
         'If the card does not open, try again later or copy the card link to another browser. If it still does not open, ask {brand} for help and give the reference below.',
     },
     balance: 'To find out how much is left on the card, ask {shop}: Perkway does not know the balance.',
-    askWhere: 'Ask the company that sent you the link where you can use this card.',
-    askWhereBrand: 'Ask {brand} where you can use this card.',
+    askWhere:
+      'To find out where you can use this card, reply to the message with the link, or contact the company that sent it through its official website.',
+    askWhereBrand:
+      'To find out where you can use this card, reply to the message with the link, or contact {brand} through its official website.',
     shop: 'Go to {shop}',
     terms: 'Terms of the card',
     newTab: '(opens in a new tab)',
@@ -137,6 +140,8 @@ export const en: Texts = {
     label: 'Your gift link',
     open: 'Open the link',
     wrong: 'This does not look like a gift link. Please copy it from your message again.',
+    again:
+      'This link does not work either. Please copy the whole link from your message, to its last character.',
   },
   delivered: {
     text: 'Perkway delivers gift cards for companies and runs this page. The page cannot name the company that sent you the link: see who sent the message with the link. If you are not sure that the message is genuine, contact that company through its official website.',

@@ -47,8 +47,9 @@ export const es: Texts = {
     how: 'Cómo usarla',
     ofIssuer: 'Indicaciones del emisor',
     ofIssuerIn: 'Indicaciones del emisor (en {language})',
-    inStore: 'En la tienda: muestre el código de arriba en la caja. Dé el PIN si se lo piden.',
-    howShop: 'En línea: vaya a {shop} e introduzca allí el código de la tarjeta, y el PIN si se lo piden.',
+    inStore: 'En la tienda: muestre el código de arriba en la caja.',
+    howShop: 'En línea: vaya a {shop} e introduzca allí el código de la tarjeta.',
+    howPin: 'Si le piden un PIN, use el que aparece arriba.',
     howAddress: {
       open: 'Su tarjeta está en {shop}, en una página de su emisor: abra el enlace a la tarjeta que aparece arriba y siga las indicaciones de esa página para usarla.',
       keep: 'Conserve el enlace a la tarjeta hasta haber gastado todo su valor. Cualquiera que lo tenga puede usar la tarjeta, así que no lo comparta, por favor.',
@@ -58,8 +59,10 @@ export const es: Texts = {
         'Si la tarjeta no se abre, inténtelo más tarde o copie el enlace a la tarjeta en otro navegador. Si no lo consigue, pida ayuda a {brand} e indique la referencia de abajo.',
     },
     balance: 'Para saber cuánto saldo queda en la tarjeta, consulte en {shop}: Perkway no lo sabe.',
-    askWhere: 'Pregunte a la empresa que le envió el enlace dónde puede usar esta tarjeta.',
-    askWhereBrand: 'Pregunte a {brand} dónde puede usar esta tarjeta.',
+    askWhere:
+      'Para saber dónde puede usar esta tarjeta, responda al mensaje con el enlace o contacte con la empresa que se lo envió a través de su sitio web oficial.',
+    askWhereBrand:
+      'Para saber dónde puede usar esta tarjeta, responda al mensaje con el enlace o contacte con {brand} a través de su sitio web oficial.',
     shop: 'Ir a {shop}',
     terms: 'Condiciones de la tarjeta',
     newTab: '(se abre en otra pestaña)',
@@ -136,6 +139,7 @@ export const es: Texts = {
     label: 'Su enlace de regalo',
     open: 'Abrir el enlace',
     wrong: 'Esto no parece un enlace de regalo. Cópielo otra vez de su mensaje, por favor.',
+    again: 'Este enlace tampoco funciona. Copie el enlace completo de su mensaje, hasta el último carácter.',
   },
   delivered: {
     text: 'Perkway entrega tarjetas regalo en nombre de empresas y gestiona esta página. La página no puede nombrar a la empresa que le envió el enlace: mire quién le envió el mensaje con el enlace. Si duda de que ese mensaje sea auténtico, contacte con esa empresa a través de su sitio web oficial.',

@@ -48,10 +48,9 @@ export const fr: Texts = {
     how: 'Comment l’utiliser',
     ofIssuer: 'Indications de l’émetteur',
     ofIssuerIn: 'Indications de l’émetteur (en {language})',
-    inStore:
-      'En magasin\u00a0: présentez le code ci-dessus à la caisse. Donnez le code PIN s’il vous est demandé.',
-    howShop:
-      'En ligne\u00a0: allez sur {shop} et saisissez-y le code de la carte, ainsi que le code PIN s’il est demandé.',
+    inStore: 'En magasin\u00a0: présentez le code ci-dessus à la caisse.',
+    howShop: 'En ligne\u00a0: allez sur {shop} et saisissez-y le code de la carte.',
+    howPin: 'Si un code PIN vous est demandé, utilisez celui qui figure ci-dessus.',
     howAddress: {
       open: 'Votre carte se trouve sur une page de son émetteur, à l’adresse {shop}\u00a0: ouvrez le lien vers la carte ci-dessus et suivez les indications de cette page pour l’utiliser.',
       keep: 'Conservez le lien vers la carte jusqu’à ce que toute sa valeur soit dépensée. Toute personne qui a ce lien peut utiliser la carte\u00a0: merci de ne pas le transmettre.',
@@ -62,8 +61,10 @@ export const fr: Texts = {
     },
     balance:
       'Pour connaître le solde de la carte, renseignez-vous auprès de {shop}\u00a0: Perkway ne le connaît pas.',
-    askWhere: 'Demandez à l’entreprise qui vous a envoyé le lien où vous pouvez utiliser la carte.',
-    askWhereBrand: 'Demandez à {brand} où vous pouvez utiliser cette carte.',
+    askWhere:
+      'Pour savoir où utiliser cette carte, répondez au message qui contenait le lien, ou contactez l’entreprise qui l’a envoyé en passant par son site officiel.',
+    askWhereBrand:
+      'Pour savoir où utiliser cette carte, répondez au message qui contenait le lien, ou contactez {brand} en passant par son site officiel.',
     shop: 'Aller sur {shop}',
     terms: 'Conditions de la carte',
     newTab: '(s’ouvre dans un nouvel onglet)',
@@ -142,6 +143,8 @@ export const fr: Texts = {
     label: 'Votre lien cadeau',
     open: 'Ouvrir le lien',
     wrong: 'Cela ne ressemble pas à un lien cadeau. Copiez-le encore une fois depuis votre message.',
+    again:
+      'Ce lien ne fonctionne pas non plus. Copiez le lien entier depuis votre message, jusqu’au dernier caractère.',
   },
   delivered: {
     text: 'Perkway met à disposition des cartes cadeaux pour le compte d’entreprises et gère cette page. La page ne peut pas nommer l’entreprise qui vous a envoyé le lien\u00a0: regardez qui a envoyé le message contenant le lien. En cas de doute sur l’authenticité de ce message, contactez cette entreprise en passant par son site officiel.',

@@ -54,6 +54,8 @@ export interface Texts {
     inStore: string;
     /** Shown if the product has a shop to go to, and the code is not a web address. */
     howShop: string;
+    /** Shown if the card has a PIN. */
+    howPin: string;
     /** Shown if the code is a web address: where the card is, to keep the address, and what to do if it fails. */
     howAddress: { open: string; keep: string; failed: string; failedBrand: string };
     /** Shown if there is a shop to go to: Perkway does not know what is left on the card. */
@@ -102,7 +104,12 @@ export interface Texts {
   unreachable: { heading: string; text: string; next: string; retry: string };
   /** Also shown to a reader whose link is unknown, so it does not say that the link works. */
   busy: { heading: string; text: string; next: string };
-  paste: { label: string; open: string; wrong: string };
+  paste: {
+    label: string;
+    open: string;
+    wrong: string;
+    /** Shown if a second link is unknown, too. */ again: string;
+  };
   /** Says what Perkway is, and whom to contact in doubt. Without a brand, the page cannot name the sender. */
   delivered: { text: string; textBrand: string };
   footer: string;

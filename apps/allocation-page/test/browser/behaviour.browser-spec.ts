@@ -64,6 +64,7 @@ describe('revealing', () => {
     // The focus is on the heading; the code and its button follow.
     expect(await focused(page)).toBe('Here is your €25 gift card');
     expect(await page.title()).toBe('Here is your €25 gift card');
+    await announced(page, '');
     await page.keyboard.press('Tab');
     expect(await focused(page)).toBe('Copy code');
     expectReveals(token, { sent: 1, revealed: 1 });
@@ -253,6 +254,21 @@ describe('mangled links', () => {
     await untilState(page, 'reserved');
     expect(page.url()).toBe(stage.linkTo(token));
     expect(await focused(page)).toBe('You have a gift card worth €25');
+  });
+
+  it('can be pasted again, with another error message', async () => {
+    const page = await context.newPage();
+    await page.goto(stage.url);
+    await untilState(page, 'missing');
+    const paste = async () => {
+      await page.fill('#link', stage.linkTo('AQJrMQ-MOlJ9Gm2xCutOff'));
+      await page.keyboard.press('Enter');
+    };
+    await paste();
+    await untilState(page, 'unknown');
+    expect(await page.innerText('[role="alert"]')).toBe('');
+    await paste();
+    await page.waitForSelector('[role="alert"]:has-text("This link does not work either.")');
   });
 
   it('are replaced when another link is put into the URL', async () => {

@@ -1,6 +1,6 @@
-import { CARD, violations } from '@perkway/testing';
+import { CARD, scrollsSideways, violations } from '@perkway/testing';
 import { readFileSync } from 'node:fs';
-import type { BrowserContext, Page } from 'playwright-core';
+import type { BrowserContext, Locator, Page } from 'playwright-core';
 import { BrowserStage, screenshot, untilState } from './browser-stage.js';
 
 const PRODUCT = {
@@ -162,19 +162,29 @@ describe('the product of the card', () => {
     expect(await page.getAttribute('.label', 'lang')).toBeNull();
     // Readers of another language than that of the instructions get the page's words, too.
     expect(await page.innerText('[data-how]')).toMatch(
-      /Online: Gehen Sie zu fernway-books\.example und geben Sie dort den Kartencode ein.*\s+Wie viel Guthaben .*\s+Hinweise des Ausstellers \(auf Englisch\)\s+أظهر الرمز عند الدفع\./,
+      /Online: Gehen Sie zu fernway-books\.example und geben Sie dort den Kartencode ein\.\s+Falls .+ PIN oben\.\s+Wie viel Guthaben .*\s+Hinweise des Ausstellers \(auf Englisch\)\s+أظهر الرمز عند الدفع\./,
     );
   });
 
   it('says what to do in the shop, or whom to ask, if it has no instructions', async () => {
-    const ask = 'Ask the company that sent you the link where you can use this card.';
+    const ask =
+      'To find out where you can use this card, reply to the message with the link, or contact the company that sent it through its official website.';
+    const pin = 'If you are asked for a PIN, use the one above.';
     const how = (page: Page) => page.locator('[data-how]').filter({ visible: true }).allInnerTexts();
-    expect(await how(await revealed(null))).toEqual([expect.stringMatching(`^How to use it\\s+${ask}$`)]);
-    const show = 'In a store: show the code above at the checkout. Give the PIN if you are asked for one.';
+    expect(await how(await revealed(null))).toEqual([
+      expect.stringMatching(`^How to use it\\s+${pin}\\s+${ask}$`),
+    ]);
+    const show = 'In a store: show the code above at the checkout.';
     const balance = 'To find out how much is left on the card, ask';
-    const enter = `Online: go to ${new URL(PRODUCT.redeem_url).hostname} and enter the card code, and the PIN if you are asked for one.`;
+    const enter = `Online: go to ${new URL(PRODUCT.redeem_url).hostname} and enter the card code.`;
     expect(await how(await revealed({ instructions: null as never }))).toEqual([
-      expect.stringMatching(`^How to use it\\s+${show}\\s+${enter}\\s+${balance} fernway-books.example: .+$`),
+      expect.stringMatching(
+        `^How to use it\\s+${show}\\s+${enter}\\s+${pin}\\s+${balance} fernway-books.example: .+$`,
+      ),
+    ]);
+    // A card without a PIN.
+    expect(await how(await revealed({ instructions: null as never }, { code: CARD.code } as never))).toEqual([
+      expect.not.stringContaining('PIN'),
     ]);
     // The code leads to the card itself.
     const address = { code: 'https://cards.example.com/redeem/0123456789' };
@@ -227,6 +237,7 @@ describe('the product of the card', () => {
   });
 
   it.each([
+    [360, 640, 'code128'],
     [390, 740, 'code128'],
     [1280, 800, 'code128'],
     [390, 740, 'qr'],
@@ -238,15 +249,22 @@ describe('the product of the card', () => {
     const large = (await page.locator('[data-large] svg').boundingBox())!;
     const typed = page.locator('.large-code');
     expect(await typed.innerText()).toMatch(new RegExp(`^${CARD.code}\\s+PIN ${CARD.pin}$`));
-    expect(large.y + large.height).toBeLessThanOrEqual((await typed.boundingBox())!.y);
-    // A barcode is turned on a screen that is high: its length is the height then.
+    // On a screen that is high, a barcode is turned with all that is below it: its length is the height then.
     const isTurned = format === 'code128' && height > width;
+    const expectAbove = async (below: Locator) => {
+      const box = (await below.boundingBox())!;
+      if (isTurned) expect(box.x + box.width).toBeLessThanOrEqual(large.x);
+      else expect(large.y + large.height).toBeLessThanOrEqual(box.y);
+    };
+    await expectAbove(typed);
     expect(isTurned ? large.height : large.width).toBeGreaterThan(1.2 * small.width);
     expect(large.x).toBeGreaterThanOrEqual(0);
     expect(large.x + large.width).toBeLessThanOrEqual(width);
     expect(large.y).toBeGreaterThanOrEqual(0);
+    expect(large.y + large.height).toBeLessThanOrEqual(height);
     const close = page.getByRole('button', { name: 'Close' });
-    expect(large.y + large.height).toBeLessThanOrEqual((await close.boundingBox())!.y);
+    await expectAbove(close);
+    expect(await scrollsSideways(page)).toBe(false);
     expect(await violations(page)).toEqual([]);
     expect(await page.locator('dialog').isVisible()).toBe(true);
     await screenshot(page, `enlarged-${format}-${width}`);
@@ -272,12 +290,17 @@ describe('the product of the card', () => {
     await page.close();
   });
 
-  it('can be saved as a picture that the browser creates', async () => {
+  it('can be saved as a picture that the browser creates, named after the reference', async () => {
     const page = await revealed({});
     await page.waitForSelector('.qr');
+    const reference = await page.innerText('[data-fill="reference"]');
     const before = stage.requests.length;
-    const [download] = await Promise.all([page.waitForEvent('download'), page.click('[data-save]')]);
-    expect(download.suggestedFilename()).toBe('gift-card.png');
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.waitForSelector('[data-save] >> text="The picture has been saved"'),
+      page.click('[data-save]'),
+    ]);
+    expect(download.suggestedFilename()).toBe(`gift-card-${reference}.png`);
     const bytes = readFileSync(await download.path());
     expect(bytes.subarray(1, 4).toString()).toBe('PNG');
     expect(bytes.readUInt32BE(16)).toBe(1080);

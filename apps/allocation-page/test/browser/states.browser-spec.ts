@@ -140,6 +140,7 @@ const STATES: Record<
       await untilStill(page);
     },
     reads: [
+      /^A gift from the company that sent you this link$/m,
       /^Here is your €25 gift card$/m,
       new RegExp(CARD.code),
       new RegExp(`PIN\\s+${CARD.pin}`),
@@ -526,6 +527,20 @@ describe('in special conditions', () => {
     },
   );
 
+  it('shows the code on the first screen of a phone on its side', async () => {
+    const context = await stage.window({ viewport: { width: 740, height: 340 } });
+    for (const brand of [BRAND, null]) {
+      const link = stage.gifts.addLink({ state: 'REVEALED' }, brand, PRODUCT);
+      const page = await stage.open(context, link, 'revealed');
+      await page.waitForSelector('.qr');
+      await untilStill(page);
+      const { y, height } = (await page.locator('[data-secret="code"] .value').boundingBox())!;
+      expect(y + height).toBeLessThanOrEqual(340);
+      await screenshot(page, `revealed-740-${brand ? 'brand' : 'no-brand'}`);
+    }
+    await context.close();
+  });
+
   it.each(['en', 'fr', 'de', 'es'])('fits 320 px in %s, in every state', async (language) => {
     const context = await stage.window({ viewport: { width: 320, height: 568 } });
     const brand = { name: 'Donaudampfschifffahrtsgesellschaft mbH', color: '#0b4f6c', logo: LOGO };
@@ -663,6 +678,24 @@ describe('in special conditions', () => {
     const page = await stage.open(context, stage.gifts.addLink(), 'reserved');
     await screenshot(page, 'reserved-360-forced-colors');
     expect(await violations(page)).toEqual([]);
+
+    // The code for scanners stays black on white.
+    const dark = await stage.open(
+      context,
+      stage.gifts.addLink({ state: 'REVEALED' }, null, PRODUCT),
+      'revealed',
+    );
+    await dark.emulateMedia({ forcedColors: 'active', colorScheme: 'dark' });
+    await dark.waitForSelector('.qr');
+    const colorsOf = (ground: string) =>
+      dark.evaluate(
+        `['backgroundColor', 'fill'].map((name, at) => getComputedStyle(document.querySelectorAll('${ground}, ${ground} .qr')[at])[name])`,
+      );
+    const BLACK_ON_WHITE = ['rgb(255, 255, 255)', 'rgb(0, 0, 0)'];
+    expect(await colorsOf('[data-draw]')).toEqual(BLACK_ON_WHITE);
+    await dark.click('[data-enlarge]');
+    expect(await colorsOf('dialog')).toEqual(BLACK_ON_WHITE);
+    await screenshot(dark, 'enlarged-360-forced-colors');
     await context.close();
   });
 

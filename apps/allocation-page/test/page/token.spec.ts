@@ -43,6 +43,14 @@ describe('tokenOfText', () => {
       'a link over three lines',
       `https://rewards.example.com/#${TOKEN.slice(0, 20)}\n ${TOKEN.slice(20, 40)} \n${TOKEN.slice(40)}`,
     ],
+    [
+      'a link over two lines of a quoted mail',
+      `> https://rewards.example.com/#${TOKEN.slice(0, 30)}\n> > ${TOKEN.slice(30)}`,
+    ],
+    [
+      'a link over two lines of quoted-printable text',
+      `https://rewards.example.com/#${TOKEN.slice(0, 46)}=\r\n${TOKEN.slice(46)}`,
+    ],
     ['a link before words of its own letters', `https://rewards.example.com/#${TOKEN}\nfor you`],
     ['a link in brackets', `<https://rewards.example.com/#${TOKEN}>`],
     ['the token alone', ` ${TOKEN}`],

@@ -27,6 +27,7 @@ describe('columnFromCsv', () => {
   it('separates cells only at the delimiter of the header', () => {
     expect(columnFromCsv('note,code\na;b,SPA-1\n', 'code')).toEqual(['SPA-1']);
     expect(columnFromCsv('reference\na;b\n', 'reference')).toEqual(['a;b']);
+    expect(columnFromCsv('crm;17\nweb\n', 'reference')).toEqual(['crm;17', 'web']);
   });
 
   it('tells whether there is a header', () => {
@@ -77,5 +78,7 @@ u-3,https://gift.example/#three,,cancelled
   it('rejects a file without references of the job, and one that has links', () => {
     expect(() => addLinks('id,name\nu-3,Cy\n', OF_JOB)).toThrow('No column of the file');
     expect(() => addLinks('id,Link\nu-1,x\n', OF_JOB)).toThrow('already has a column');
+    expect(() => addLinks("'=2,a\nu-1,b\n", OF_JOB)).toThrow('has no header');
+    expect(() => addLinks('id,name\nu-1,M\uFFFDller\n', OF_JOB)).toThrow('not in UTF-8');
   });
 });

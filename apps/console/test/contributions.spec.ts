@@ -1,3 +1,4 @@
+import { formatTerms } from '../web/src/format';
 import {
   causeOf,
   compareRates,
@@ -205,4 +206,14 @@ it.each([
   [31_000, 31_000, true, 28 / 31],
 ])('%i after %i is a clear change: %s', (now, before, isClear, ratio = 1) => {
   expect(isClearChange(now, before, ratio)).toBe(isClear);
+});
+
+describe('formatTerms', () => {
+  it.each([
+    [0.0149, 0.0074, ['+0.7', '+0.8']],
+    [0.0234, 0.0236, ['+2.4', '−0.1']],
+    [-0.0205, 0.0004, ['0', '−2.1']],
+  ])('rounds the terms of %d points, %d from the rate, so that they add up', (points, fromRate, terms) => {
+    expect(formatTerms(points, fromRate)).toEqual(terms);
+  });
 });

@@ -137,6 +137,7 @@ function open(next: string, byAction: boolean): Promise<void> {
   token = next;
   link = null;
   showBrand(null);
+  one('#wrong').textContent = '';
   history.replaceState(null, '', `/${location.search}#${next}`);
   return load(byAction);
 }

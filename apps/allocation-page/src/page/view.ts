@@ -70,7 +70,7 @@ export function present(byAction: boolean): void {
   if (!element) return;
   document.title = element.textContent!.trim();
   if (byAction) element.focus();
-  // Screen readers would still find "Opening…" there.
+  // Otherwise screen readers would still find the announcement "Opening…".
   announce(byAction ? '' : document.title);
 }
 

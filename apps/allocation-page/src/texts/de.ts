@@ -61,9 +61,9 @@ export const de: Texts = {
     },
     balance: 'Wie viel Guthaben noch auf der Karte ist, erfahren Sie bei {shop}: Perkway weiß es nicht.',
     askWhere:
-      'Wenn Sie wissen möchten, wo Sie die Karte einlösen können, antworten Sie auf die Nachricht mit dem Link, oder wenden Sie sich über die offizielle Website an das Unternehmen, das sie geschickt hat.',
+      'Wenn Sie wissen möchten, wo Sie die Karte einlösen können, antworten Sie auf die Nachricht, die den Link enthielt, oder wenden Sie sich über die offizielle Website an das Unternehmen, von dem die Nachricht kam.',
     askWhereBrand:
-      'Wenn Sie wissen möchten, wo Sie die Karte einlösen können, antworten Sie auf die Nachricht mit dem Link, oder wenden Sie sich über die offizielle Website an {brand}.',
+      'Wenn Sie wissen möchten, wo Sie die Karte einlösen können, antworten Sie auf die Nachricht, die den Link enthielt, oder wenden Sie sich über die offizielle Website an {brand}.',
     shop: 'Weiter zu {shop}',
     terms: 'Kartenbedingungen',
     newTab: '(öffnet einen neuen Tab)',

@@ -60,9 +60,9 @@ export const en: Texts = {
     },
     balance: 'To find out how much is left on the card, ask {shop}: Perkway does not know the balance.',
     askWhere:
-      'To find out where you can use this card, reply to the message with the link, or contact the company that sent it through its official website.',
+      'To find out where you can use this card, reply to the message that contained the link, or go to the official website of the company that sent it and ask there.',
     askWhereBrand:
-      'To find out where you can use this card, reply to the message with the link, or contact {brand} through its official website.',
+      'To find out where you can use this card, reply to the message that contained the link, or contact {brand} through its official website.',
     shop: 'Go to {shop}',
     terms: 'Terms of the card',
     newTab: '(opens in a new tab)',

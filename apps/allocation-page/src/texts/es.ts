@@ -60,9 +60,9 @@ export const es: Texts = {
     },
     balance: 'Para saber cuánto saldo queda en la tarjeta, consulte en {shop}: Perkway no lo sabe.',
     askWhere:
-      'Para saber dónde puede usar esta tarjeta, responda al mensaje con el enlace o contacte con la empresa que se lo envió a través de su sitio web oficial.',
+      'Para saber dónde puede usar esta tarjeta, responda al mensaje que contenía el enlace o contacte, a través de su sitio web oficial, con la empresa que se lo envió.',
     askWhereBrand:
-      'Para saber dónde puede usar esta tarjeta, responda al mensaje con el enlace o contacte con {brand} a través de su sitio web oficial.',
+      'Para saber dónde puede usar esta tarjeta, responda al mensaje que contenía el enlace o contacte con {brand} a través de su sitio web oficial.',
     shop: 'Ir a {shop}',
     terms: 'Condiciones de la tarjeta',
     newTab: '(se abre en otra pestaña)',

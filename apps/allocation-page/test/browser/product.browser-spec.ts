@@ -168,7 +168,7 @@ describe('the product of the card', () => {
 
   it('says what to do in the shop, or whom to ask, if it has no instructions', async () => {
     const ask =
-      'To find out where you can use this card, reply to the message with the link, or contact the company that sent it through its official website.';
+      'To find out where you can use this card, reply to the message that contained the link, or go to the official website of the company that sent it and ask there.';
     const pin = 'If you are asked for a PIN, use the one above.';
     const how = (page: Page) => page.locator('[data-how]').filter({ visible: true }).allInnerTexts();
     expect(await how(await revealed(null))).toEqual([

@@ -252,7 +252,7 @@ it('an operator withdraws a recalled batch, sees its progress and which links ha
   await page.getByRole('heading', { level: 1, name: stage.mine.account }).waitFor();
   await stage.goto(page, `/pools/${pool}`);
   const withdrawn = page.locator('[data-load]').first();
-  await withdrawn.getByText(/^Its cards were withdrawn .*: Printed twice\.$/).waitFor();
+  await withdrawn.getByText(/^A withdrawal of its cards began .*: Printed twice\.$/).waitFor();
   expect(await withdrawn.getByRole('button', { name: 'Withdraw these cards' }).count()).toBe(0);
   await clients.close();
 }, 240_000);

@@ -618,7 +618,7 @@ export const texts = {
     >,
     giftMake: 'Make reward links, and paste the ids of that column as references.',
     giftAdd: (button: string) =>
-      `When the job is done, click “${button}…” beside it under Link jobs, and choose the exported file. You get the same file with the column link.`,
+      `When the job is done, click “${button}…” beside it under Link jobs, and choose the exported file. You get its rows with another column, link.`,
     giftImport:
       'Import that file into your mailer as an update of the same recipients, with link as a field of them, and insert that field into the message.',
     makeLinks: 'Make reward links',
@@ -1132,9 +1132,10 @@ export const texts = {
     csv: 'Links as CSV',
     addLinks: 'Add the links to a file of yours',
     addLinksText:
-      'Choose the CSV file that your mailer exported. You get the same file with the column link. The rows get their links by the column that has the references of this job, and your browser does this: your file is not sent to Perkway. Anyone with the new file can open the gifts, so delete it after the mailing.',
+      'Choose the CSV file that your mailer exported. You get its rows with another column, link. The column with the most references of this job says which row gets which link. Your browser joins the files: yours is not sent to Perkway. Anyone with the new file can open the gifts, so delete it after the mailing.',
     yourFile: 'Your CSV file',
-    yourFileHint: 'With a header, and commas between the columns.',
+    yourFileHint:
+      'With a header, and commas, semicolons or tabs between the columns. The new file has commas.',
     saveWithLinks: 'Save file with links',
     linksAdded: (matched: string, rows: string, column: string) =>
       `The file is saved. ${matched} of ${rows} rows have a link, found by the column “${column}”.`,
@@ -1226,7 +1227,8 @@ export const texts = {
     country: 'Country',
     journey: 'Journey',
     drawerTitle: 'Reward link',
-    cancelledByApi: 'It was cancelled through the API, so it is unknown by whom.',
+    cancelledByApi:
+      'It was cancelled through the API or with the rest of its link job, so it is unknown by whom.',
     copyId: 'Copy id',
     link: (id: string) => `link ${id}`,
     timeline: {
@@ -1489,8 +1491,8 @@ export const texts = {
     what: 'What',
     where: 'Where',
     since: 'Since',
-    /** It is so, and it is unknown since when. */
-    now: 'Now',
+    /** What the alarm says is so now, and it is unknown since when. */
+    now: 'Not recorded',
     /** When this window first saw it. */
     firstSeen: (when: string) => `${when} or earlier`,
     action: 'Action',
@@ -1850,7 +1852,7 @@ export const texts = {
       BATCH_INVALID: 'The batch is too long',
     } as Record<string, string>,
     withdrawLoad: 'Withdraw these cards',
-    loadWithdrawn: (when: string, reason: string) => `Its cards were withdrawn ${when}: ${reason}.`,
+    loadWithdrawn: (when: string, reason: string) => `A withdrawal of its cards began ${when}: ${reason}.`,
     loadOf: (file: string | null, when: string) => (file ? `${file}, uploaded ${when}` : `Upload of ${when}`),
   },
 

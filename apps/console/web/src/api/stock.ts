@@ -34,7 +34,7 @@ export function useLowStock() {
 
 export type StockRate = Pick<CardStock, 'available' | 'per_day' | 'days_left'>;
 
-/** In how many days the stock runs out at its rate, even if that may be chance: 0 if it has, null if none was used recently. */
+/** Days until the stock runs out at its rate, which may be chance: 0 if it has, null if none was used recently. */
 export function runsOutIn({ available, per_day }: StockRate): number | null {
   if (available === 0) return 0;
   return per_day === null ? null : available / per_day;

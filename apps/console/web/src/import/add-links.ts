@@ -1,6 +1,6 @@
 import { rowsOf } from '@perkway/catalogue/perks-from-csv';
 import { withoutFormula } from '@perkway/domain/csv-cell';
-import { DELIMITERS } from './column-from-csv';
+import { DELIMITERS, requireUtf8 } from './column-from-csv';
 
 /** States of links that show a card. */
 const WORKING = ['waiting', 'opened'];
@@ -9,7 +9,7 @@ const WORKING = ['waiting', 'opened'];
  * Adds the column `link` to a CSV file. The links are those of a job that still work, and the column with the most of
  * the job's references says which row gets which link.
  * @param ofJob the CSV file of the job's links
- * @throws Error if the file has a column `link` already, or none of the references
+ * @throws Error if the file is not in UTF-8, has no header, has a column `link` already, or none of the references
  */
 export function addLinks(file: string, ofJob: string) {
   const linkOf = new Map(
@@ -18,8 +18,9 @@ export function addLinks(file: string, ofJob: string) {
       .filter(({ reference, state }) => reference !== '' && WORKING.includes(state))
       .map(({ reference, link }) => [reference, link]),
   );
-  const [first = ''] = file.split(/[\r\n]/, 1);
-  const parts = (delimiter: string) => first.split(delimiter).length;
+  requireUtf8(file);
+  const [first = ''] = file.replace(/^[\uFEFF\r\n]+/, '').split(/[\r\n]/, 1);
+  const parts = (delimiter: string) => first.replaceAll(/"[^"]*"/g, '').split(delimiter).length;
   const delimiter = DELIMITERS.toSorted((one, other) => parts(other) - parts(one))[0];
   const [head = [], ...rows] = rowsOf(file, delimiter).map(({ cells }) => cells);
   if (head.some((name) => name.toLowerCase() === 'link'))
@@ -35,6 +36,8 @@ export function addLinks(file: string, ofJob: string) {
   if (matched === 0)
     throw new Error('No column of the file has references of this job whose links still work.');
   const column = matches.indexOf(matched);
+  if (linkAt(head, column))
+    throw new Error('The file has no header. Add a row with the names of the columns.');
   const padded = (row: string[], link: string) => [
     ...row,
     ...Array<string>(width - row.length).fill(''),

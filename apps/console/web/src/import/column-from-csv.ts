@@ -14,17 +14,30 @@ export interface Column {
 /** Excel writes semicolons where the comma is the decimal separator. */
 export const DELIMITERS = [',', ';', '\t'];
 
+/** @throws Error if the text came from a file in another encoding */
+export function requireUtf8(text: string): void {
+  if (text.includes('\uFFFD')) throw new Error('The file is not in UTF-8. In Excel, save it as “CSV UTF-8”.');
+}
+
+/** Whether the delimiter makes columns: each row has the same number of cells, and more than one. */
+const hasColumns = (text: string, delimiter: string) => {
+  const widths = new Set(rowsOf(text, delimiter).map(({ cells }) => cells.length));
+  return widths.size === 1 && !widths.has(1);
+};
+
 /**
  * Reads the column with this header. In a file of one column without it, every line is a value.
  * @throws Error if there are several columns and none has that header, or if the file was not UTF-8
  */
 export function cellsFromCsv(text: string, header: string): Column {
-  if (text.includes('\uFFFD')) throw new Error('The file is not in UTF-8. In Excel, save it as “CSV UTF-8”.');
+  requireUtf8(text);
   const indexIn = (names: string[]) =>
     names.findIndex((name) => name.replaceAll('"', '').trim().toLowerCase() === header);
   const [first = ''] = text.replace(/^[\uFEFF\r\n]+/, '').split(/[\r\n]/, 1);
-  // Only the delimiter of the header, because cells may contain the others.
-  const delimiter = DELIMITERS.find((each) => indexIn(first.split(each)) >= 0) ?? DELIMITERS;
+  // With the header, only its delimiter separates cells, because cells may contain the others.
+  const delimiter =
+    DELIMITERS.find((each) => indexIn(first.split(each)) >= 0) ??
+    DELIMITERS.find((each) => hasColumns(text, each));
   const rows = rowsOf(text, delimiter);
   const column = indexIn(rows[0]?.cells ?? []);
   if (column < 0 && rows.some(({ cells }) => cells.length > 1))

@@ -10,6 +10,8 @@ interface Props<T> {
   kind: Kind<T>;
   /** The resources to choose from; undefined until they are loaded. */
   of: T[] | undefined;
+  /** Whether there are more resources than these, so that a text may be the id of another one. */
+  isPartial?: boolean;
   value: string;
   error?: string | null;
   hint?: string;
@@ -19,12 +21,11 @@ interface Props<T> {
   onValue: (id: string) => void;
 }
 
-const only = <T,>(found: T[]): T | undefined => (found.length === 1 ? found[0] : undefined);
-
-/** Selects a resource by its id or name, which the browser completes, and shows its name. */
+/** Selects a resource by its id or name, or by a part of them that no other has, and shows its name. */
 export function ChoiceField<T extends { id: string | number }>({
   kind,
   of,
+  isPartial = false,
   value,
   error,
   hint,
@@ -34,29 +35,36 @@ export function ChoiceField<T extends { id: string | number }>({
   const listId = useId();
   /** The text while it selects none. */
   const [typed, setTyped] = useState<string | null>(null);
-  /** Why it does not, once the user has left the field. */
+  /** Why the text selects none, once the user has left the field. */
   const [problem, setProblem] = useState<string | null>(null);
   const options = (of ?? []).map((one) => ({ id: String(one.id), name: kind.nameOf(one) }));
   const nameOf = (id: string) => options.find((one) => one.id === id)?.name;
-  const withPart = (text: string) =>
-    options.filter(({ id, name }) => `${id}\n${name}`.toLowerCase().includes(text.trim().toLowerCase()));
+  const find = (text: string) => {
+    const part = text.trim().toLowerCase();
+    const same = options.filter(({ name }) => name.toLowerCase() === part);
+    return same.length > 0
+      ? same
+      : options.filter(({ id, name }) => `${id}\n${name}`.toLowerCase().includes(part));
+  };
   const choose = (id: string) => {
     setTyped(null);
     setProblem(null);
     onValue(id);
   };
   const type = (text: string) => {
-    const known = options.find(({ id }) => id === text) ?? only(options.filter(({ name }) => name === text));
-    if (known || text === '') return choose(known?.id ?? '');
+    if (text.trim() === '') return choose('');
+    // Not a name: it may be the beginning of a longer one.
+    if (options.some(({ id }) => id === text)) return choose(text);
     setTyped(text);
     setProblem(null);
     // Otherwise saving would keep the resource that was chosen before.
     if (value !== '') onValue('');
   };
   const leave = () => {
-    if (typed === null || !of) return;
-    const found = withPart(typed);
+    if (typed === null) return;
+    const found = find(typed);
     if (found.length === 1) choose(found[0]!.id);
+    else if (found.length === 0 && (!of || isPartial)) choose(typed.trim());
     else setProblem(found.length === 0 ? t.noMatch(kind.counted[0]) : t.severalMatch(kind.counted[1]));
   };
   // The resources may come after the text.

@@ -163,7 +163,7 @@ export function AuditEntries({ caption, filters, onRestore }: Props) {
   }
   /** Ids of the newest entries of runs that are open. */
   const [opened, setOpened] = useState<readonly string[]>([]);
-  // An object's own entries are of one account, and the newest shows what changed.
+  // In the history of an object, entries do not name their account, and the newest shows what changed.
   const isOfObject = filters.object !== undefined;
   return (
     <div className="stack entries">
@@ -266,10 +266,13 @@ export function AuditEntries({ caption, filters, onRestore }: Props) {
                     cell: ({ entry, run }) => {
                       if (run) return null;
                       const { before, after } = entry;
-                      const isRejected = (entry.status ?? 0) >= 400;
-                      // A rejected call has its error instead of a state after it.
-                      const all = isRejected ? [] : differences(before, after);
-                      const none = before !== null && after !== null ? t.noDifference : t.notRecorded;
+                      const status = entry.status ?? 0;
+                      // A failed call has its error instead of a state after it.
+                      const all = status >= 400 ? [] : differences(before, after);
+                      // A card load that fails keeps the rows before.
+                      const isRejected = status >= 400 && status < 500 && !entry.path.endsWith('/cards');
+                      const none =
+                        status < 400 && before !== null && after !== null ? t.noDifference : t.notRecorded;
                       const receipt = entry.path.endsWith('/erasures') ? after?.id : undefined;
                       return (
                         <details open={isOfObject && entry.id === entries[0]!.id}>

@@ -202,18 +202,21 @@ export function CardLoads({ poolId }: { poolId: string }) {
                     .map(({ id, created_at, reason }) => (
                       <p key={id}>{t.loadWithdrawn(formatMoment(created_at), reason)}</p>
                     ))}
-                  {load.imported > 0 && !withdrawals.some(({ load_id }) => load_id === load.id) && (
-                    <div className="actions">
-                      <button
-                        type="button"
-                        className="button danger small"
-                        aria-label={`${t.withdrawLoad}: ${nameOfLoad(load)}`}
-                        onClick={() => set('withdraw', load.id)}
-                      >
-                        {t.withdrawLoad}
-                      </button>
-                    </div>
-                  )}
+                  {load.imported > 0 &&
+                    !withdrawals.some(
+                      (one) => one.load_id === load.id && one.state === 'done' && one.kept === 0,
+                    ) && (
+                      <div className="actions">
+                        <button
+                          type="button"
+                          className="button danger small"
+                          aria-label={`${t.withdrawLoad}: ${nameOfLoad(load)}`}
+                          onClick={() => set('withdraw', load.id)}
+                        >
+                          {t.withdrawLoad}
+                        </button>
+                      </div>
+                    )}
                 </li>
               ))}
             </ul>
@@ -281,7 +284,7 @@ const FoldedRows = (props: RowsProps) =>
     </details>
   );
 
-/** The host counts rows without the header, but a spreadsheet counts it. */
+/** The host counts neither the header nor blank lines. A spreadsheet counts both, but only the header is added here. */
 function Rows({ title, rows, fileName }: RowsProps) {
   const hasHeader = fileName !== null && isCsv(fileName);
   const rowOf = ({ row }: RowReport) => row + (hasHeader ? 1 : 0);

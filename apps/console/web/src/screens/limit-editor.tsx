@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from 'react-router';
 import { readUsage, ruleOf, usedOf } from '../api/limits';
-import { CAMPAIGNS, keyOf, LIMITS, pathOf, POOLS, useAll, type Kind } from '../api/managed';
+import { CAMPAIGNS, keyOf, LIMITS, pathOf, POOLS, useSearch, type Kind } from '../api/managed';
 import type { Limit, PutLimit } from '../api/types';
 import { AccountField } from '../parts/account-field';
 import { ChoiceField } from '../parts/choice-field';
@@ -230,12 +230,13 @@ function PossessionField<T extends { id: string | number; owner?: string }>({
   hint,
   ...field
 }: PossessionProps<T>) {
-  const all = useAll(field.kind, owner !== '').data;
+  const found = useSearch(field.kind, { owner, limit: 200 }, owner !== '');
   return (
     <ChoiceField
-      // A text that was typed for the account before is gone.
+      // Drops a text that was typed for another account.
       key={owner}
-      of={all?.filter((one) => one.owner === owner)}
+      of={found.isPlaceholderData ? undefined : found.data?.pages[0]?.data}
+      isPartial={found.hasNextPage}
       disabled={owner === ''}
       hint={owner === '' ? t.accountFirst : hint}
       {...field}

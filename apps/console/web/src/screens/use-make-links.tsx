@@ -21,7 +21,7 @@ export function useMakeLinks(pools: Pool[] | undefined) {
     for (const name of ['make', 'campaign']) if (valueOf(name)) set(name, '');
   };
   useEffect(() => {
-    // Without a pool there is no form. It must not open by itself once there is one.
+    // There is no form without a pool, and the form must not open by itself once there is a pool.
     if (making && pools?.length === 0) close();
   }, [pools]);
   const button = (kind: 'one' | 'many') => (

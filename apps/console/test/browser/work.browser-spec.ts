@@ -218,7 +218,7 @@ describe('a marketing manager', () => {
       .send(cardRows(200, 'More'))
       .expect(200);
     const page = await stage.signIn(context);
-    await stage.goto(page, `/campaigns/${stage.mine.campaign}/send`);
+    await stage.goto(page, `/campaigns/${stage.mine.campaign}/send?utm_source=spring-mail`);
     await page.getByRole('link', { name: 'Make reward links' }).click();
     await dialog(page).getByLabel('Name').fill('Spring mailing');
     await waitFor(
@@ -305,6 +305,7 @@ describe('a marketing manager', () => {
     await page.keyboard.press('Escape');
     await page.getByRole('link', { name: 'Continue with step 5 of Send' }).click();
     await page.getByRole('heading', { name: '5. Send a test to yourself' }).waitFor();
+    expect(await page.getByLabel('Source').inputValue()).toBe('spring-mail');
     await page.getByText('the column with the id that stands for *|UNIQID|*').waitFor();
     await page.goBack();
     await button(page, 'Make many links').click();

@@ -367,6 +367,7 @@ export const texts = {
       note: 'People only. A link has the value of its card and counts on the day of the step. Only opened links are spent. The value of conversions is the sum that your server sent.',
       spentPerConversion: (amount: string) =>
         `Spent per conversion: ${amount} (value of links opened / conversions, both in these dates).`,
+      nothingSpent: 'Nothing was spent on gift cards in these dates.',
       spentPerOpened: (amount: string) => `Spent per link opened: ${amount}.`,
       howCounted: 'How figures are counted',
       unused: (steps: string[]) => `No ${formatChoice(steps)} links in these dates or the days before.`,
@@ -495,7 +496,7 @@ export const texts = {
       utm_source: {
         name: 'Source',
         title: 'By source',
-        counting: COUNTED_BY_SOURCE,
+        counting: `${COUNTED_BY_SOURCE} Reward links made in the console have no source, so their journeys are also in “No source”.`,
         csv: 'Sources as CSV',
         file: 'sources',
       },

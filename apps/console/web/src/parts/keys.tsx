@@ -275,7 +275,15 @@ function CreateKey({ path, roles, onClose }: CreateProps) {
   if (made) return <NewKey secret={made} onClose={onClose} />;
   return (
     <DialogForm title={t.createTitle} action={t.create} isOpen onClose={onClose} onSubmit={create}>
-      <TextField label={t.name} value={name} onValue={setName} hint={t.nameHint} maxLength={200} autoFocus />
+      <TextField
+        label={t.name}
+        required
+        value={name}
+        onValue={setName}
+        hint={t.nameHint}
+        maxLength={200}
+        autoFocus
+      />
       <SelectField
         label={t.role}
         value={role}

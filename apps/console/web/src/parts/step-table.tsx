@@ -70,6 +70,7 @@ export function StepTable({ amounts, amountsBefore, periods, linkOf }: Props) {
           { name: t.valueBefore, isNumber: true, cell: (step) => formatSums(amountsBefore[step].money) },
         ]}
       />
+      {amounts.revealed.count === 0 && amounts.conversions.count > 0 && <p>{t.nothingSpent}</p>}
       {(perConversion ?? perOpened) && (
         <div>
           {perConversion && <p>{t.spentPerConversion(perConversion)}</p>}

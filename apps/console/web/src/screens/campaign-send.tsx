@@ -1,6 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useId, useState, type ReactNode } from 'react';
-import { Link } from 'react-router';
+import { Link, useLocation } from 'react-router';
 import { loadRows, ofCampaign, within } from '../api/analytics';
 import { responseOf, perkway } from '../api/perkway';
 import { usePerkInfo } from '../api/perk-info';
@@ -55,6 +55,7 @@ const useKnownSources = () =>
 
 /** Leads through a mailing in steps, with a pixel that counts views and a tracked URL of each perk. */
 export default function CampaignSend({ campaign }: { campaign: Campaign }) {
+  const { search } = useLocation();
   const { valueOf, set } = useSearchFilters();
   const [own, setOwn] = useState('');
   const [shown, setShown] = useState(PERKS_AT_ONCE);
@@ -102,6 +103,11 @@ export default function CampaignSend({ campaign }: { campaign: Campaign }) {
   });
 
   useScrollToHash(!isUsable || snippets.isSuccess);
+
+  // With the fields of this screen, because the way back to step 5 needs them.
+  const forLinks = new URLSearchParams(search);
+  for (const [name, value] of Object.entries({ make: 'many', campaign: campaignId, send: campaignId }))
+    forLinks.set(name, value);
 
   /** Shows what needs the URLs, once they and the placeholder are known. */
   const withUrls = (show: (urls: NonNullable<typeof snippets.data>) => ReactNode) =>
@@ -229,10 +235,7 @@ export default function CampaignSend({ campaign }: { campaign: Campaign }) {
             <li>{t.giftImport}</li>
           </ol>
           <div className="actions">
-            <Link
-              className="button"
-              to={`/gift-cards?${new URLSearchParams({ make: 'many', campaign: campaignId })}`}
-            >
+            <Link className="button" to={`/gift-cards?${forLinks}`}>
               {t.makeLinks}
             </Link>
             <Link to="/documentation/link-jobs">{t.aboutLinks}</Link>

@@ -1,6 +1,6 @@
 import { useIsFetching, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import { Link } from 'react-router';
+import { Link, useLocation } from 'react-router';
 import { useCampaignNames } from '../api/campaigns';
 import { sendRequest, download } from '../api/http';
 import { jobDetails, jobTitle, JOBS_KEY, useLinkJobs } from '../api/link-jobs';
@@ -12,6 +12,7 @@ import { lazy } from '../parts/lazy';
 import { Loaded } from '../parts/loaded';
 import { useNotices } from '../parts/notices';
 import { Card } from '../parts/screen';
+import { useSearchFilters } from '../parts/search-filters';
 import { useScrollToHash } from '../scroll-to-hash';
 import { texts } from '../texts';
 import { slugOf } from '../slug';
@@ -37,6 +38,11 @@ export function LinkJobs() {
   const { attempt } = useNotices();
   const jobs = useLinkJobs();
   const nameOf = useCampaignNames();
+  const { search } = useLocation();
+  const { valueOf } = useSearchFilters();
+  /** Step 5 of Send, with the fields of that screen if the user came from it. */
+  const testOf = (campaignId: string) =>
+    `/campaigns/${encodeURIComponent(campaignId)}/send${valueOf('send') === campaignId ? search : ''}#test`;
   const [adding, setAdding] = useState<LinkJob | null>(null);
   const waiting = jobs.data?.filter(({ state }) => state === 'awaiting_approval').length ?? 0;
   const made = jobs.data?.reduce((sum, job) => sum + job.made, 0);
@@ -131,7 +137,7 @@ export function LinkJobs() {
                     {job.failed.length > 0 && `, ${t.failedRows(formatNumber(job.failed.length))}`}
                   </span>
                   {job.state === 'done' && job.campaign_id && (
-                    <Link to={`/campaigns/${encodeURIComponent(job.campaign_id)}/send#test`}>{t.toTest}</Link>
+                    <Link to={testOf(job.campaign_id)}>{t.toTest}</Link>
                   )}
                   {job.made > 0 && <LinkCounts job={job} />}
                   {job.approval && <Approval job={job} approval={job.approval} />}

@@ -147,6 +147,7 @@ describe('applyCatalogue', () => {
       brand: {
         name: 'Telmoor',
         color: '#ffb02e',
+        support_url: 'https://www.telmoor.example/help',
         logo: expect.stringMatching(/^data:image\/svg\+xml;base64,[\w+/]+=*$/),
       },
     });

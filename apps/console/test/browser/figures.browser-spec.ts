@@ -452,7 +452,7 @@ it('forecasts a stock only once enough links were made over enough days', async 
   await aLink(pool, 10, undefined, key);
   await shows('4 days');
   await isLoadedBefore(2);
-  await shows('Too little history to forecast');
+  await shows('At this rate under 3 days; too little history for a date');
 }, 120_000);
 
 it('says once why links of a job were not made', async () => {

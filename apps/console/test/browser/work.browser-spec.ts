@@ -270,6 +270,7 @@ describe('a marketing manager', () => {
     await button(page, 'Make 200 links (€5,000)').click();
     // The job continues while the person is on another screen, and is shown again on return.
     await dialog(page).waitFor({ state: 'detached' });
+    const fields = page.url().split('?')[1]!;
     await page.getByRole('link', { name: 'Overview', exact: true }).click();
     await page.getByRole('link', { name: 'Gift cards', exact: true }).click();
     await page.waitForSelector('[data-job="done"]', { timeout: 60_000 });
@@ -303,6 +304,8 @@ describe('a marketing manager', () => {
     expect(await violations(page)).toEqual([]);
     await screenshot(page, 'gift-cards-add-links');
     await page.keyboard.press('Escape');
+    // Send has its fields again if the person stayed on the screen.
+    await stage.goto(page, `/gift-cards?${fields}`);
     await page.getByRole('link', { name: 'Continue with step 5 of Send' }).click();
     await page.getByRole('heading', { name: '5. Send a test to yourself' }).waitFor();
     expect(await page.getByLabel('Source').inputValue()).toBe('spring-mail');
@@ -1092,10 +1095,17 @@ describe('an operator', () => {
     await stage.goto(page, `/catalogue/perks/${id}?tab=history`);
     const entry = page.getByRole('row', { name: 'Changed perk With a code' });
     const rejected = page.getByRole('row', { name: 'Attempt: ' }).first();
+    /** Only the newest entry is open. */
+    const putBack = async () => {
+      await entry.locator('details').evaluate((details: { open: boolean }) => {
+        details.open = true;
+      });
+      await entry.getByRole('button', { name: 'Put the version before this into the form' }).click();
+    };
     await rejected.getByText('Rejected: nothing changed').click();
     await rejected.getByText('PUT perks /admin/perks/').waitFor();
     expect(await rejected.locator('.difference').count()).toBe(0);
-    await entry.getByRole('button', { name: 'Put the version before this into the form' }).click();
+    await putBack();
     await page.getByText('That version may have had another, or none: check the one in the form.').waitFor();
     expect(await page.getByLabel('Title').first().inputValue()).toBe('Harbour offer 2');
     expect(await page.getByLabel('Shared code').inputValue()).toBe('SAIL-AWAY');
@@ -1105,7 +1115,7 @@ describe('an operator', () => {
     expect(await page.getByText('The form has the version before').count()).toBe(0);
     await button(page, 'Discard my changes').click();
     await page.getByRole('tab', { name: 'History' }).click();
-    await entry.getByRole('button', { name: 'Put the version before this into the form' }).click();
+    await putBack();
     await page.getByText('If that version had one, it is missing here').waitFor();
     expect(await page.getByLabel('Shared code').count()).toBe(0);
     await perks.put(`/admin/perks/${id}`).send(perkBody('Harbour offer 2')).expect(200);
@@ -1394,11 +1404,11 @@ describe('an operator', () => {
       ]);
     }, 'the alarms');
     for (const alarm of [
-      /^Critical Lasts 1 day: 3 left, 1.67 used per day .* voucher, €25, FR, Name of .* Now Show$/,
+      /^Critical Lasts 1 day: 3 left, 1.67 used per day .* voucher, €25, FR, Name of .* Not recorded Show$/,
       /^Warning Link job failed Too many, Name of .* \d+ \w+ \d{4}, \d\d:\d\d Show$/,
       /^Warning Webhook fails crm, Name of .* \d+ \w+ \d{4}, \d\d:\d\d Show$/,
       // Three of the four have a row of their own.
-      /^Warning 1 more Failing webhooks Now Show$/,
+      /^Warning 1 more Failing webhooks Not recorded Show$/,
     ])
       expect(alarms).toContainEqual(expect.stringMatching(alarm));
     await page.getByRole('link', { name: 'What to do about AppDown' }).first().click();
@@ -1511,15 +1521,15 @@ describe('an operator', () => {
     expect(low[1]).toContain('At this rate under 3 days; too little history for a date');
     expect(await rowsOf(page, 'Low, not used recently')).toHaveLength(1);
     const alarms = async () => (await rowsOf(page, 'Needs attention')).join('\n');
-    expect(await alarms()).toContain(`Critical Has run out Gone, €25, FR, Name of ${mine} Now Show`);
+    expect(await alarms()).toContain(`Critical Has run out Gone, €25, FR, Name of ${mine} Not recorded Show`);
     expect(await alarms()).toContain(
-      `Critical Lasts 2 days: 40 left, 20 used per day Fast, €25, FR, Name of ${mine} Now Show`,
+      `Critical Lasts 2 days: 40 left, 20 used per day Fast, €25, FR, Name of ${mine} Not recorded Show`,
     );
     expect(await alarms()).toContain(
-      `Warning Lasts 10 days: 3 left, 0.3 used per day Few, €25, FR, Name of ${mine} Now Show`,
+      `Warning Lasts 10 days: 3 left, 0.3 used per day Few, €25, FR, Name of ${mine} Not recorded Show`,
     );
     expect(await alarms()).toContain(
-      'Warning Lasts 5 days: 30 left, 6 used per day Single-use codes of Codes Now Show',
+      'Warning Lasts 5 days: 30 left, 6 used per day Single-use codes of Codes Not recorded Show',
     );
     expect(await alarms()).toMatch(
       /Warning An erasure has not finished for over an hour token-issuer \d+ \w+/,
@@ -1538,7 +1548,7 @@ describe('an operator', () => {
     // The greatest loss first.
     expect(await alarms()).toMatch(
       new RegExp(
-        `90% fewer events than the week before Name of ${theirs} Now Show\n.*70% fewer events than the week before Name of ${mine} Now Show`,
+        `90% fewer events than the week before Name of ${theirs} Not recorded Show\n.*70% fewer events than the week before Name of ${mine} Not recorded Show`,
       ),
     );
     await page.getByText('No account has an enabled webhook.').waitFor();

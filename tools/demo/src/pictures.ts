@@ -30,7 +30,7 @@ const day = (month: number, date: number) => {
 /** WebP is half the size of PNG; only Chromium's own protocol offers it. */
 async function take(page: Page, name: string): Promise<void> {
   const session = await page.context().newCDPSession(page);
-  const { data } = await session.send('Page.captureScreenshot', { format: 'webp', quality: 75 });
+  const { data } = await session.send('Page.captureScreenshot', { format: 'webp', quality: 60 });
   const picture = Buffer.from(data, 'base64');
   if (picture.length > MAX_BYTES)
     throw new Error(`${name} has ${picture.length} bytes, at most ${MAX_BYTES}.`);
@@ -57,7 +57,7 @@ try {
         reducedMotion: 'reduce',
         colorScheme: 'light',
       } as const;
-      const context = await browser.newContext({ ...options, viewport: { width: 1_280, height: 860 } });
+      const context = await browser.newContext({ ...options, viewport: { width: 1_280, height: 820 } });
       const page = await context.newPage();
       // The history of the demo is published in order, so once its last day is counted, the month before is complete.
       const [from, to] = [day(-1, 1), day(0, 0)].map((time) => time.slice(0, 10));

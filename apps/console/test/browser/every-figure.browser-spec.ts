@@ -420,7 +420,9 @@ async function stepsOf(subject: Subject, ofCampaign: Filter[]) {
       ...{ measures: ['count'], dimensions: ['currency', 'denomination'], range: now, filters: opened },
     }),
   ]);
-  const spent = [conversions, openedLinks].map((count) =>
+  // With several currencies, no count belongs to each amount.
+  const isOneCurrency = new Set(values.map(({ currency }) => currency)).size === 1;
+  const spent = [conversions, isOneCurrency ? openedLinks : 0].map((count) =>
     count > 0 && openedLinks > 0
       ? moneyOf(sumsBy(values, (row) => (Number(row.count) * Number(row.denomination)) / count))
       : undefined,
@@ -436,7 +438,7 @@ async function stepsOf(subject: Subject, ofCampaign: Filter[]) {
 }
 const shownSteps = ({ tables, text }: Pick<Shown, 'tables' | 'text'>) => ({
   rows: tables['Results by step']?.rows,
-  unused: text.match(/No reward links were (.*?) in these dates/)?.[1] ?? '',
+  unused: text.match(/No (\w+(?:(?:, \w+)* or \w+)?) links in these dates/)?.[1] ?? '',
   spent: [/Spent per conversion: (.*?) \(/, /Spent per link opened: (.*?)\.(?!\d)/].map(
     (of) => text.match(of)?.[1],
   ),
@@ -560,7 +562,11 @@ function contributionOf(part: Total, parts: Total[]): string {
   const [size, sizeBefore] = [part.journeys / all.journeys, part.journeysBefore / all.journeysBefore];
   const fromRate = ((own - rateBefore) * (size + sizeBefore)) / 2;
   const fromShare = (size - sizeBefore) * ((own + rateBefore) / 2 - average);
-  return `${points(fromRate + fromShare)} rate ${signed(100 * fromRate)}, share ${signed(100 * fromShare)}`;
+  // Rounded so that they add up as shown.
+  const [all, rate] = [fromRate + fromShare, fromRate].map(
+    (each) => Math.sign(each) * Math.round(1_000 * Math.abs(each)),
+  ) as [number, number];
+  return `${points(fromRate + fromShare)} rate ${signed(rate / 10)}, share ${signed((all - rate) / 10)}`;
 }
 
 /** Compares the clicks of each perk, which the Overview shows twice. */
@@ -1131,6 +1137,12 @@ const TITLES: Record<string, string> = {
   journeys: 'Journeys',
   events_without_journey: 'Events without a journey id',
 };
+const STATES: Record<string, string> = {
+  generated: 'Made',
+  revealed: 'Opened',
+  cancelled: 'Cancelled',
+  expired: 'Expired',
+};
 const NO_VALUES: Record<string, string> = {
   utm_source: 'No source',
   utm_medium: 'No medium',
@@ -1140,6 +1152,12 @@ const titleOf = (cube: string, member: string) =>
   TITLES[`${cube}.${member}`] ??
   TITLES[member] ??
   member.replaceAll('_', ' ').replace(/(^|\s)\w/g, (letter) => letter.toUpperCase());
+
+/** The table of Explore, without the number of days of weeks and months that are only in part in the dates. */
+const withoutParts = ({ Table }: Shown['tables']) =>
+  sorted(
+    (Table?.rows ?? []).map(([step, ...cells]) => [step!.replace(/ \(\d+ of \d+ days\)$/, ''), ...cells]),
+  );
 
 /** Compares each cube with all measures: without a step, with one, and with both a step and a dimension. */
 async function checkExplore(page: Page, subject: Subject): Promise<void> {
@@ -1157,7 +1175,10 @@ async function checkExplore(page: Page, subject: Subject): Promise<void> {
     const address = `/explore?cube=${cube}&${dates(now)}&measures=${measures.join()}`;
 
     const rows = await load(cube, { measures, dimensions: [dimension], range: now });
-    const nameOf = (row: Row) => String(row[dimension] ?? NO_VALUES[dimension] ?? '(none)');
+    const nameOf = (row: Row) => {
+      const value = row[dimension] ?? NO_VALUES[dimension] ?? '(none)';
+      return (dimension === 'state' && STATES[value]) || String(value);
+    };
     await shows(
       page,
       `${address}&dimensions=${dimension}&steps=none`,
@@ -1187,7 +1208,7 @@ async function checkExplore(page: Page, subject: Subject): Promise<void> {
       page,
       `${address}&steps=${step}`,
       ({ tables }) => ({
-        table: sorted(tables.Table?.rows ?? []),
+        table: withoutParts(tables),
         // One chart for counts and one for rates.
         chart: measures.flatMap((measure) => columnOf(tables, titleOf(cube, measure))),
       }),
@@ -1218,7 +1239,7 @@ async function checkExplore(page: Page, subject: Subject): Promise<void> {
       page,
       `${address}&dimensions=${dimension}&steps=${step}`,
       ({ tables }) => ({
-        table: sorted(tables.Table?.rows ?? []),
+        table: withoutParts(tables),
         lines: measures.map((measure) => {
           const chart = tables[titleOf(cube, measure)];
           const names = chart?.head.slice(1) ?? [];

@@ -563,10 +563,10 @@ function contributionOf(part: Total, parts: Total[]): string {
   const fromRate = ((own - rateBefore) * (size + sizeBefore)) / 2;
   const fromShare = (size - sizeBefore) * ((own + rateBefore) / 2 - average);
   // Rounded so that they add up as shown.
-  const [all, rate] = [fromRate + fromShare, fromRate].map(
+  const [whole, rate] = [fromRate + fromShare, fromRate].map(
     (each) => Math.sign(each) * Math.round(1_000 * Math.abs(each)),
   ) as [number, number];
-  return `${points(fromRate + fromShare)} rate ${signed(rate / 10)}, share ${signed((all - rate) / 10)}`;
+  return `${points(fromRate + fromShare)} rate ${signed(rate / 10)}, share ${signed((whole - rate) / 10)}`;
 }
 
 /** Compares the clicks of each perk, which the Overview shows twice. */

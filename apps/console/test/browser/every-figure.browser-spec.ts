@@ -749,7 +749,7 @@ async function checkCampaigns(page: Page, subject: Subject): Promise<void> {
       const of = (part: number) => `${number(part)} ${share(part, journeys, '')}`.trim();
       return [
         `Campaign ${nth + 1}`,
-        String(nth + 2),
+        `${nth + 2} perks`,
         journeysBefore === 0
           ? number(journeys)
           : `${number(journeys)} ${journeys > journeysBefore ? '+' : journeys < journeysBefore ? '−' : ''}${percent(Math.abs(journeys - journeysBefore) / journeysBefore)}`,
@@ -764,7 +764,8 @@ async function checkCampaigns(page: Page, subject: Subject): Promise<void> {
   await shows(
     page,
     `/campaigns?${dates(now)}`,
-    ({ tables }) => sorted(tables.Campaigns?.rows ?? []),
+    ({ tables: { Campaigns } }) =>
+      sorted((Campaigns?.rows ?? []).map(([name, ...cells], at) => [name!, Campaigns!.notes[at]!, ...cells])),
     sorted(rows),
   );
 }

@@ -2,7 +2,8 @@ import type { Page } from 'playwright-core';
 
 /** What a screen shows: its tables by caption, its lists by label, and texts by selector. */
 export interface Shown {
-  tables: Record<string, { head: string[]; rows: string[][] }>;
+  /** `notes` are the hints below the names of the rows. */
+  tables: Record<string, { head: string[]; rows: string[][]; notes: string[] }>;
   lists: Record<string, string[]>;
   bars: Record<string, { label: string; value: string; note: string }[]>;
   figures: Record<string, string>;
@@ -18,6 +19,7 @@ const READ = `(() => {
       head: every('thead th', table).map(text),
       rows: every('tbody tr', table).map((row) =>
         [...row.cells].map((cell) => text(cell.tagName === 'TH' ? cell.querySelector('a') ?? cell : cell))),
+      notes: every('tbody th', table).map((name) => text(name.querySelector('.hint'))),
     }])),
     lists: Object.fromEntries(every('ol.funnel').map((list) => [list.ariaLabel,
       every('li', list).map((step) => text(step.querySelector('.funnel-name')) + ': ' + text(step.querySelector('.funnel-value')))])),

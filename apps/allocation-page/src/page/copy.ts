@@ -23,8 +23,8 @@ async function copy(source: Element): Promise<boolean> {
   }
 }
 
-/** Returns a function that confirms the action of the button, on itself and to screen readers. */
-export function confirmationOf(button: HTMLElement): () => void {
+/** Returns a function that confirms the action of the button, on itself and to screen readers, or announces its failure. */
+export function confirmationOf(button: HTMLElement): (failure?: string) => void {
   const label = button.querySelector<HTMLElement>('[data-label]')!;
   const done = button.querySelector<HTMLElement>('[data-done]')!;
   let timer = 0;
@@ -33,9 +33,9 @@ export function confirmationOf(button: HTMLElement): () => void {
     done.hidden = !isDone;
     button.classList.toggle('done', isDone);
   };
-  return () => {
-    announce(done.textContent!);
-    feedback(true);
+  return (failure) => {
+    announce(failure ?? done.textContent!);
+    feedback(failure === undefined);
     clearTimeout(timer);
     timer = setTimeout(feedback, FEEDBACK_MS, false);
   };
@@ -46,7 +46,6 @@ export function setUpCopying(button: HTMLElement): void {
   const source = one(`[data-fill="${button.getAttribute('data-copy')}"]`);
   const confirm = confirmationOf(button);
   button.addEventListener('click', async () => {
-    if (await copy(source)) confirm();
-    else announce(button.getAttribute('data-failed')!);
+    confirm((await copy(source)) ? undefined : button.getAttribute('data-failed')!);
   });
 }

@@ -58,7 +58,7 @@ export interface Texts {
     howPin: string;
     /** Shown if the code is a web address: where the card is, to keep the address, and what to do if it fails. */
     howAddress: { open: string; keep: string; failed: string; failedBrand: string };
-    /** Shown if there is a shop to go to: Perkway does not know what is left on the card. */
+    /** Shown if the shop is known, because Perkway does not know the balance of a card. */
     balance: string;
     /** Shown if the product has no shop to go to, and no instructions in the language of the page. */
     askWhere: string;

@@ -1087,7 +1087,7 @@ export const texts = {
     cancelRest: 'Cancel the rest…',
     cancelRestTitle: 'Cancel the links that nobody has opened?',
     cancelRestText: (links: string, value: string, isOne: boolean) =>
-      `${links} ${isOne ? 'link' : 'links'} worth ${value} ${isOne ? 'stops' : 'stop'} working at once, and ${isOne ? 'its card goes' : 'their cards go'} back into the pool. Links that replaced links of this job are not cancelled. This cannot be undone.`,
+      `${links} ${isOne ? 'link' : 'links'} worth ${value} ${isOne ? 'stops' : 'stop'} working at once. ${isOne ? 'Its card returns' : 'Their cards return'} to the pool. Links that replaced links of this job are not cancelled. This cannot be undone.`,
     cancelRestNow: 'Cancel links',
     cancelledRest: (links: string, isOne: boolean) =>
       `${links} ${isOne ? 'link is' : 'links are'} cancelled.`,
@@ -1492,8 +1492,8 @@ export const texts = {
     what: 'What',
     where: 'Where',
     since: 'Since',
-    /** What the alarm says is so now, and it is unknown since when. */
-    now: 'Not recorded',
+    /** Instead of the time at which the problem began. */
+    notRecorded: 'Not recorded',
     /** When this window first saw it. */
     firstSeen: (when: string) => `${when} or earlier`,
     action: 'Action',
@@ -1878,7 +1878,7 @@ export const texts = {
       `Longer than ${longest} characters: ${count}, ${count === String(rows.length) ? 'in' : 'the first in'} ${pluralOf(rows.length, 'row', 'rows')} ${rows.join(', ')}. Correct them first.`,
     confirmTitle: (count: number, perk: string) =>
       `Load ${formatNumber(count)} ${pluralOf(count, 'code', 'codes')} for “${perk}”?`,
-    confirmText: 'Customers can get them at once, and loaded codes cannot be removed.',
+    confirmText: 'Customers can get them immediately. Loaded codes cannot be removed.',
     loading: 'Loading codes…',
     counts: (imported: string, duplicates: string) => `New codes: ${imported}. Already there: ${duplicates}.`,
     again: (imported: string) => `New codes so far: ${imported}. Load the same codes again to add the rest.`,

@@ -1,6 +1,6 @@
 import { rowsOf } from '@perkway/catalogue/perks-from-csv';
 import { withoutFormula } from '@perkway/domain/csv-cell';
-import { DELIMITERS, requireUtf8 } from './column-from-csv';
+import { DELIMITERS, firstLineOf, requireUtf8 } from './column-from-csv';
 
 /** States of links that show a card. */
 const WORKING = ['waiting', 'opened'];
@@ -19,8 +19,8 @@ export function addLinks(file: string, ofJob: string) {
       .map(({ reference, link }) => [reference, link]),
   );
   requireUtf8(file);
-  const [first = ''] = file.replace(/^[\uFEFF\r\n]+/, '').split(/[\r\n]/, 1);
-  const parts = (delimiter: string) => first.replaceAll(/"[^"]*"/g, '').split(delimiter).length;
+  const first = firstLineOf(file).replaceAll(/"[^"]*"/g, '');
+  const parts = (delimiter: string) => first.split(delimiter).length;
   const delimiter = DELIMITERS.toSorted((one, other) => parts(other) - parts(one))[0];
   const [head = [], ...rows] = rowsOf(file, delimiter).map(({ cells }) => cells);
   if (head.some((name) => name.toLowerCase() === 'link'))

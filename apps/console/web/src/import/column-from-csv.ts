@@ -14,6 +14,10 @@ export interface Column {
 /** Excel writes semicolons where the comma is the decimal separator. */
 export const DELIMITERS = [',', ';', '\t'];
 
+/** Returns the first line that is not empty, without a byte order mark. */
+export const firstLineOf = (text: string): string =>
+  text.replace(/^[\uFEFF\r\n]+/, '').split(/[\r\n]/, 1)[0] ?? '';
+
 /** @throws Error if the text came from a file in another encoding */
 export function requireUtf8(text: string): void {
   if (text.includes('\uFFFD')) throw new Error('The file is not in UTF-8. In Excel, save it as “CSV UTF-8”.');
@@ -33,7 +37,7 @@ export function cellsFromCsv(text: string, header: string): Column {
   requireUtf8(text);
   const indexIn = (names: string[]) =>
     names.findIndex((name) => name.replaceAll('"', '').trim().toLowerCase() === header);
-  const [first = ''] = text.replace(/^[\uFEFF\r\n]+/, '').split(/[\r\n]/, 1);
+  const first = firstLineOf(text);
   // With the header, only its delimiter separates cells, because cells may contain the others.
   const delimiter =
     DELIMITERS.find((each) => indexIn(first.split(each)) >= 0) ??

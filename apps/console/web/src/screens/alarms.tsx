@@ -68,7 +68,7 @@ const AlarmTable = ({ of }: { of: Alarm[] }) => (
         {
           name: t.since,
           cell: ({ since, isFirstSeen }) =>
-            since === undefined ? t.now : (isFirstSeen ? t.firstSeen : String)(formatMoment(since)),
+            since === undefined ? t.notRecorded : (isFirstSeen ? t.firstSeen : String)(formatMoment(since)),
         },
         { name: t.action, cell: Action },
       ]}

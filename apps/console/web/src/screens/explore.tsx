@@ -619,7 +619,7 @@ const conditionOf = (row: Row, member: string): Condition => ({
 /** Draws every measure: over time as lines, one for each of the largest segments; without time as bars. */
 function Drawing({ rows, measures, dimensions, cube, range, steps, drill }: DrawingProps) {
   const hrefOf = (day: string) => drill([], day);
-  const noteOf = (day: string) => partOf(day, steps, range);
+  const noteOf = steps === 'day' ? undefined : (day: string) => partOf(day, steps, range);
   const segmentOf = (row: Row) => dimensions.map((member) => textOf(row[member], member)).join(' · ');
   if (steps === 'none')
     return measures.map((measure) => (

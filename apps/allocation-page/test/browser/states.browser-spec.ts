@@ -304,6 +304,8 @@ const STATES: Record<
     shows: async (page) => {
       await STATES['revealed-replaced']!.shows(page);
       await page.click('summary');
+      // What is unfolded appears with the same animation as a card.
+      await untilStill(page);
     },
     reads: [
       new RegExp(CARD.code),

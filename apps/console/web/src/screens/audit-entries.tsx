@@ -1,6 +1,6 @@
 import { differences } from '@perkway/catalogue/differences';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { useState, type ReactNode } from 'react';
+import { useState } from 'react';
 import { Link } from 'react-router';
 import { actorOf } from '../api/audit-log';
 import { get, type Page } from '../api/http';
@@ -121,12 +121,6 @@ interface Row {
 /** Whether the entry has the whole object as it was before the change. */
 const hasVersionBefore = ({ path, status, before }: AuditEntry) =>
   objectOf(path)?.isWhole && before?.id !== undefined && status !== null && status < 400;
-
-/** A newer entry that arrives does not close what a person reads, because `startsOpen` counts only once. */
-function EntryDetails({ startsOpen, children }: { startsOpen: boolean; children: ReactNode }) {
-  const [isOpen] = useState(startsOpen);
-  return <details open={isOpen}>{children}</details>;
-}
 
 interface Props {
   caption: string;
@@ -281,7 +275,7 @@ export function AuditEntries({ caption, filters, onRestore }: Props) {
                         status < 400 && before !== null && after !== null ? t.noDifference : t.notRecorded;
                       const receipt = entry.path.endsWith('/erasures') ? after?.id : undefined;
                       return (
-                        <EntryDetails startsOpen={isOfObject && entry.id === entries[0]!.id}>
+                        <details open={isOfObject && entry.id === entries[0]!.id}>
                           <summary className={isRejected ? undefined : 'nowrap'}>
                             {isRejected ? t.nothingChanged : all.length === 0 ? none : t.count(all.length)}
                           </summary>
@@ -302,7 +296,7 @@ export function AuditEntries({ caption, filters, onRestore }: Props) {
                               {t.restore}
                             </button>
                           )}
-                        </EntryDetails>
+                        </details>
                       );
                     },
                   },

@@ -304,7 +304,7 @@ const STATES: Record<
     shows: async (page) => {
       await STATES['revealed-replaced']!.shows(page);
       await page.click('summary');
-      // What is unfolded appears with the same animation as a card.
+      // The unfolded card fades in.
       await untilStill(page);
     },
     reads: [

@@ -1115,7 +1115,7 @@ describe('an operator', () => {
     expect(await page.getByText('The form has the version before').count()).toBe(0);
     await button(page, 'Discard my changes').click();
     await page.getByRole('tab', { name: 'History' }).click();
-    // The list from before shows first, and when the newer entry arrives, the one before it is closed.
+    // The cached list shows first. When the newer entry arrives, the previous one closes.
     await page.getByRole('row', { name: 'Changed perk Without a code' }).first().waitFor();
     await putBack();
     await page.getByText('If that version had one, it is missing here').waitFor();

@@ -502,6 +502,20 @@ describe('ingest', () => {
     await stack.database.query('drop table tracking_events_2021_09');
   });
 
+  it('tries again to create the partition of a month after an error that may pass', async () => {
+    const account = anAccountId();
+    const before = (await deadLetters()).length;
+    await stack.database.query(`
+      create function fail() returns event_trigger language plpgsql as
+        $$ begin raise exception 'tuple concurrently updated' using errcode = 'XX000'; end $$;
+      create event trigger fail on ddl_command_start when tag in ('CREATE TABLE') execute function fail()`);
+    await stack.publisher.events(click(account, { at: Date.UTC(2021, 2, 5) }), click(account));
+    await waitFor(() => stack.app.logs.join('').includes('cannot store events, retrying'), 'a failed attempt');
+    await stack.database.query('drop event trigger fail; drop function fail');
+    await counted(account, 'perk_clicks.count', 2);
+    expect(await deadLetters()).toHaveLength(before);
+  });
+
   it('exposes metrics of stored events', async () => {
     const text = (await http(stack.app).get('/metrics')).text;
     for (const name of [

@@ -9,7 +9,7 @@ import {
   type StoredEvent,
   type TrackingEvent,
 } from '@perkway/domain';
-import { copyIn, ENV, isDatabaseUnavailable } from '@perkway/platform';
+import { copyIn, ENV, isDatabaseUnavailable, isDefinitionRefused } from '@perkway/platform';
 import type { PoolClient } from 'pg';
 import { DataSource, type EntityManager } from 'typeorm';
 import type { AnalyticsQueryEnv } from '../env.js';
@@ -155,7 +155,7 @@ export class EventStore {
       try {
         await this.partitions.ensure(month);
       } catch (error) {
-        if (isDatabaseUnavailable(error)) throw error;
+        if (!isDefinitionRefused(error)) throw error;
         refused.set(month, `cannot create the partition ${month}: ${(error as Error).message}`);
       }
     if (refused.size === 0) return { events: all, rejected: [] };

@@ -3,9 +3,16 @@ import pg from 'pg';
 
 /** SQLSTATE of a write on a read-only server. */
 const READ_ONLY = '25006';
+/**
+ * Connections that this process opens at a time. After a failover all processes reconnect at once. Without the limit,
+ * every attempt would take longer than the pool's timeout, and the server would only serve attempts that were given up.
+ */
+const CONCURRENT_CONNECTS = 2;
+
+type Done = (error: Error) => void;
 
 /**
- * Keeps the failures of a connection local to it:
+ * Opens few connections at a time, and keeps the failures of a connection local to it:
  *
  * - A connection that breaks while it is checked out and idle emits an error without a listener, which would end the
  * process. Its holder gets the error from the next statement instead.
@@ -15,6 +22,9 @@ const READ_ONLY = '25006';
  * connection resolves the host name again.
  */
 export class ResilientClient extends pg.Client {
+  private static connecting = 0;
+  private static readonly waiting: (() => void)[] = [];
+
   constructor(options?: string | pg.ClientConfig) {
     super(options);
     this.on('error', () => undefined);
@@ -28,9 +38,39 @@ export class ResilientClient extends pg.Client {
     }) as typeof this.query;
   }
 
+  override connect(): Promise<pg.Client>;
+  override connect(done: Done): void;
+  override connect(done?: Done): Promise<pg.Client> | void {
+    // Only pools pass a callback, and only they connect again and again.
+    if (!done) return super.connect();
+    const { waiting } = ResilientClient;
+    const begin = () => {
+      this.stream.off('close', giveUp);
+      ResilientClient.connecting += 1;
+      super.connect((error: Error) => {
+        ResilientClient.connecting -= 1;
+        // The newest, which has the most time left.
+        waiting.pop()?.();
+        done(error);
+      });
+    };
+    // The pool closes the stream after its timeout.
+    const giveUp = () => {
+      waiting.splice(waiting.indexOf(begin), 1);
+      done(new Error('Connection terminated'));
+    };
+    if (ResilientClient.connecting < CONCURRENT_CONNECTS) return begin();
+    waiting.push(begin);
+    this.stream.once('close', giveUp);
+  }
+
+  private get stream(): Socket {
+    return (this as unknown as { connection: { stream: Socket } }).connection.stream;
+  }
+
   private closeIfUseless({ message, code }: pg.DatabaseError) {
     if (message !== 'Query read timeout' && code !== READ_ONLY) return;
     // `end()` would wait for the server.
-    (this as unknown as { connection: { stream: Socket } }).connection.stream.destroy();
+    this.stream.destroy();
   }
 }

@@ -70,7 +70,7 @@ describe('toApiError', () => {
     [false, new Error('timeout exceeded when trying to connect')],
     [false, new Error('Connection terminated due to connection timeout')],
     [false, new Error('Query read timeout')],
-  ])('returns %s from isDatabaseUnavailable for %s', (gone, error) => {
+  ])('returns %s from isDatabaseGone for %s', (gone, error) => {
     expect(isDatabaseGone(error)).toBe(gone);
   });
 

@@ -31,9 +31,9 @@ const CONNECTION_LOST = new Set([
 ]);
 /**
  * Connection lost, server starting or shutting down, out of resources, statement or lock timeout, serialization
- * failure, deadlock, read-only server.
+ * failure, deadlock, read-only server, transaction ended because it was idle or took too long.
  */
-const DATABASE_UNAVAILABLE = /^(08|57P|53|57014|55P03|40001|40P01|25006)/;
+const DATABASE_UNAVAILABLE = /^(08|57P|53|57014|55P03|40001|40P01|25006|25P0[34])/;
 /** A string that Postgres cannot store (NUL, invalid encoding). */
 const UNSTORABLE_TEXT = new Set(['22021', '22P05']);
 /** TypeORM throws the last one for the next statement of a transaction whose connection has broken. */
@@ -67,6 +67,12 @@ const ROW_REFUSED = /^(22|23|54)/;
 /** Returns true if the database rejects the values of a row, so that a retry would fail, too. */
 export const isRowRefused = (error: unknown): boolean =>
   !isDatabaseUnavailable(error) && ROW_REFUSED.test(sqlStateOf(error));
+
+/** Syntax, missing rights, a table in the way, limits. */
+const DEFINITION_REFUSED = /^(22|42|54)/;
+
+/** Returns true if the database rejects a definition, such as that of a table, so that a retry would fail, too. */
+export const isDefinitionRefused = (error: unknown): boolean => DEFINITION_REFUSED.test(sqlStateOf(error));
 
 /** Shutting down, connection lost, read-only. */
 const SERVER_GONE = /^(08|57P0|25006)/;

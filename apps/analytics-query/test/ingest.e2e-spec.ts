@@ -510,7 +510,10 @@ describe('ingest', () => {
         $$ begin raise exception 'tuple concurrently updated' using errcode = 'XX000'; end $$;
       create event trigger fail on ddl_command_start when tag in ('CREATE TABLE') execute function fail()`);
     await stack.publisher.events(click(account, { at: Date.UTC(2021, 2, 5) }), click(account));
-    await waitFor(() => stack.app.logs.join('').includes('cannot store events, retrying'), 'a failed attempt');
+    await waitFor(
+      () => stack.app.logs.join('').includes('cannot store events, retrying'),
+      'a failed attempt',
+    );
     await stack.database.query('drop event trigger fail; drop function fail');
     await counted(account, 'perk_clicks.count', 2);
     expect(await deadLetters()).toHaveLength(before);

@@ -4,8 +4,8 @@ import pg from 'pg';
 /** SQLSTATE of a write on a read-only server. */
 const READ_ONLY = '25006';
 /**
- * Connections that this process opens at a time. After a failover all processes reconnect at once. Without the limit,
- * every attempt would take longer than the pool's timeout, and the server would only serve attempts that were given up.
+ * Connections that this process opens at a time. After a failover all processes reconnect at once, and without the limit
+ * every attempt may take longer than the pool's timeout (docs/adr/0049-reconnecting.md).
  */
 const CONCURRENT_CONNECTS = 2;
 

@@ -36,6 +36,11 @@ describe('a snippet for an email', () => {
     for (const text of ['', ' ', '{{ "id" }}', '<%= id %>', 'a&b', '#id#'])
       expect(isUsablePlaceholder(text)).toBe(false);
   });
+
+  it('refuses a bare word as a placeholder', () => {
+    expect(isUsablePlaceholder('id')).toBe(false);
+    for (const text of ['{id}', '[id]', '-id-', '__ID__', '$id']) expect(isUsablePlaceholder(text)).toBe(true);
+  });
 });
 
 it.each([

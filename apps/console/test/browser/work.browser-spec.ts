@@ -203,7 +203,7 @@ describe('a marketing manager', () => {
     await page.getByText('Enter the placeholder of your mailer').first().waitFor();
     const own = page.getByLabel('Placeholder for the recipient’s id');
     await own.fill('{{ "id" }}');
-    await page.getByText('Without quotes, angle brackets').waitFor();
+    await page.getByText('without quotes, angle brackets').waitFor();
     await own.fill('%RECIPIENT_ID%');
     await page.locator('[data-snippet=reward]').getByText('journeyId=%RECIPIENT_ID%').waitFor();
     await page.getByLabel('Your mailer').selectOption('Mailchimp');

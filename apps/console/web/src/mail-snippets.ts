@@ -11,8 +11,12 @@ export const PLACEHOLDERS = {
 } as const;
 export type Mailer = keyof typeof PLACEHOLDERS | 'own';
 
-/** A placeholder with one of these would end the attribute or the URL around it. */
-export const isUsablePlaceholder = (text: string) => text.trim() !== '' && !/["<>&#\r\n]/.test(text);
+/**
+ * The characters `"<>&#` would end the attribute or the URL around the placeholder. A bare word is no placeholder: the
+ * mailer would leave it, and all recipients would count as one journey.
+ */
+export const isUsablePlaceholder = (text: string) =>
+  text.trim() !== '' && !/["<>&#\r\n]/.test(text) && !/^[\p{L}\p{N}]+$/u.test(text.trim());
 
 /** Adds the recipient's id to a URL. The placeholder stays as it is, or the mailer would not find it. */
 export const personalUrl = (url: string, placeholder: string) =>

@@ -577,7 +577,7 @@ export const texts = {
     own: 'Placeholder for the recipient’s id',
     ownHint:
       'As your mailer writes it, such as {{id}}. The mailer replaces it with the id of each recipient, which must be encoded for URLs. The views and clicks of a recipient then count as one journey.',
-    ownError: 'Without quotes, angle brackets, & and #.',
+    ownError: 'With its delimiters, such as {{id}}, and without quotes, angle brackets, & and #.',
     needsPlaceholder: 'Enter the placeholder of your mailer in step 1 first.',
     source: UTM_SOURCE,
     sourceHint: 'Results by source show it under this name.',

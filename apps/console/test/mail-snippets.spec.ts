@@ -39,7 +39,8 @@ describe('a snippet for an email', () => {
 
   it('refuses a bare word as a placeholder', () => {
     expect(isUsablePlaceholder('id')).toBe(false);
-    for (const text of ['{id}', '[id]', '-id-', '__ID__', '$id']) expect(isUsablePlaceholder(text)).toBe(true);
+    for (const text of ['{id}', '[id]', '-id-', '__ID__', '$id'])
+      expect(isUsablePlaceholder(text)).toBe(true);
   });
 });
 

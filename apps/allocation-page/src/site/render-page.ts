@@ -133,7 +133,14 @@ export const renderPage = (
               <p class="notice" data-replaced hidden>${texts.revealed.replaced.text}</p>
               <details>
                 <summary data-replaced hidden>${texts.revealed.replaced.show}</summary>
-                ${secret('code', texts)} ${secret('pin', texts)} ${shop(texts)}
+                ${secret('code', texts)} ${secret('pin', texts)}
+                <dl>
+                  <div data-valid>
+                    <dt>${texts.revealed.validUntil}</dt>
+                    <dd data-fill="last-day">${texts.revealed.noLastDay}</dd>
+                  </div>
+                </dl>
+                ${shop(texts)}
                 <div class="how" data-how>
                   <h2>${texts.revealed.how}</h2>
                   <p data-how-store>${texts.revealed.inStore}</p>
@@ -169,10 +176,6 @@ export const renderPage = (
                   </button>
                 </div>
                 <dl>
-                  <div data-valid>
-                    <dt>${texts.revealed.validUntil}</dt>
-                    <dd data-fill="last-day">${texts.revealed.noLastDay}</dd>
-                  </div>
                   ${place(texts)}
                   <div data-opened hidden>
                     <dt>${texts.revealed.firstOpened}</dt>

@@ -1642,6 +1642,26 @@ describe('an operator', () => {
     expect(await page.locator('main h2').allInnerTexts()).toEqual([
       ...['Traffic', 'Resources', 'Webhooks', 'API keys', 'People', 'Settings'],
     ]);
+    // An operator may change every account, so the console explains the role and asks first.
+    const olga = `olga-${randomUUID().slice(0, 8)}@perkway.example`;
+    await page.getByLabel('E-mail address').fill(olga);
+    await page.getByText('nothing of other accounts').waitFor();
+    await page.getByLabel('Role', { exact: true }).selectOption('Operator of all accounts (ADMIN)');
+    await page.getByText('May see and change every account').waitFor();
+    await button(page, 'Add person').click();
+    const asked = page.getByRole('alertdialog');
+    await asked.getByText(`${olga} may then see and change every account`).waitFor();
+    expect(await violations(page)).toEqual([]);
+    await button(page, 'Go back').click();
+    await asked.waitFor({ state: 'detached' });
+    expect(await rowsOf(page, 'People')).not.toContainEqual(expect.stringContaining(olga));
+    await button(page, 'Add person').click();
+    await asked.getByRole('button', { name: 'Add operator' }).click();
+    const added = page.getByRole('row', { name: `${olga} Operator of all accounts (ADMIN)` });
+    await added.waitFor();
+    await button(page, `Remove: ${olga}`).click();
+    await asked.getByRole('button', { name: 'Remove' }).click();
+    await added.waitFor({ state: 'detached' });
     const [stored] = await stage.fleet.database.query<{ events: number; last: Date }>(
       `select count(*)::integer as events, max(occurred_at) as last from analytics.tracking_events
        where account_id = $1 and occurred_at > now() - interval '6 days'`,
@@ -1661,6 +1681,9 @@ describe('an operator', () => {
     await page.getByRole('link', { name: 'Audit log', exact: true }).last().click();
     await page.getByRole('table', { name: 'Audit log' }).waitFor();
     expect(await page.getByLabel('Account').inputValue()).toBe(account);
+    await page
+      .getByText(`Let ${olga} sign in for Name of ${account} as an operator of all accounts`)
+      .waitFor();
     await page.goBack();
     await holdings.getByRole('link', { name: 'Foreign voucher' }).click();
     await page.getByRole('heading', { level: 1, name: 'Foreign voucher' }).waitFor();

@@ -1608,6 +1608,15 @@ export const texts = {
     noPeople: 'Nobody yet.',
     email: 'E-mail address',
     add: 'Add person',
+    roles: { USER: 'Member of this account (USER)', ADMIN: 'Operator of all accounts (ADMIN)' },
+    roleHints: {
+      USER: 'Sees and changes what belongs to this account, and nothing of other accounts.',
+      ADMIN: 'May see and change every account, and run the platform.',
+    },
+    operatorTitle: 'Add an operator of all accounts?',
+    operatorText: (email: string) =>
+      `${email} may then see and change every account, not only this one, and add other operators.`,
+    addOperator: 'Add operator',
     remove: 'Remove',
     removeOf: (email: string) => `Remove: ${email}`,
     removeTitle: 'Remove this person?',
@@ -2109,6 +2118,8 @@ export const texts = {
     restore: 'Put the version before this into the form',
     noDifference: 'No difference',
     notRecorded: 'Not recorded',
+    /** Completes the description of a person with role ADMIN. */
+    asOperator: (action: string) => `${action} as an operator of all accounts`,
     nothingChanged: 'Rejected: nothing changed',
     times: (action: string, count: string) => `${action}, ${count} times`,
     rejected: (status: number) => `Rejected with ${status}`,

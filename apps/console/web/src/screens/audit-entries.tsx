@@ -47,6 +47,10 @@ function nameIn(state: State): string | undefined {
 /** A first save has no state before. A state that could not be read is missing, too, but then the times differ. */
 const isNew = ({ before, after }: AuditEntry) => before === null && after?.created_at === after?.updated_at;
 
+/** Whether the change gives a person the rights of an operator. */
+const isOfOperator = ({ path, after }: AuditEntry) =>
+  /\/people\/[^/]+$/.test(path) && after?.role === 'ADMIN';
+
 interface Words {
   sentence: string;
   /** What entries of a run have in common. */
@@ -64,8 +68,9 @@ function wordsOf(entry: AuditEntry, names: ReadonlyMap<string, string>): Words |
   const name =
     (object?.isWhole ? (nameIn(entry.after) ?? nameIn(entry.before)) : undefined) ??
     names.get(object?.key ?? '');
-  const text =
+  const saved =
     action === 'PUT' ? sentence!.replace(/^Saved/, isNew(entry) ? t.created : t.changed) : sentence!;
+  const text = isOfOperator(entry) ? t.asOperator(saved) : saved;
   const done = call.replace(pattern, name ? text.replace('$1', () => name.replaceAll('$', '$$$$')) : text);
   const isRejected = (entry.status ?? 0) >= 400;
   const asTried = (words: string) => (isRejected ? t.attempt(words) : words);

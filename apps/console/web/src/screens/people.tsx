@@ -11,7 +11,6 @@ import { Table } from '../parts/table';
 import { texts } from '../texts';
 
 const t = texts.accounts;
-const ROLES = ['USER', 'ADMIN'] as const;
 
 /** Lists who may sign in for an account with OpenID Connect. */
 export function People({ accountId }: { accountId: string }) {
@@ -24,21 +23,28 @@ export function People({ accountId }: { accountId: string }) {
   });
   const [email, setEmail] = useState('');
   const [role, setRole] = useState<Person['role']>('USER');
+  /** Waits for a confirmation: an operator may change every account. */
+  const [operator, setOperator] = useState<string | null>(null);
   const [leaving, setLeaving] = useState<Person | null>(null);
   const refresh = () => client.invalidateQueries({ queryKey: key });
   const put = async (person: Pick<Person, 'email' | 'role'>) => {
+    await responseOf(perkway.token.putPerson({ accountId, ...person }));
+    say(texts.saved);
+    setEmail('');
+    setRole('USER');
+    await refresh();
+  };
+  const addMember = async () => {
     try {
-      await responseOf(perkway.token.putPerson({ accountId, ...person }));
-      say(texts.saved);
-      setEmail('');
-      await refresh();
+      await put({ email: email.trim(), role: 'USER' });
     } catch (error) {
       say((error as Error).message, 'bad');
     }
   };
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    void put({ email: email.trim(), role });
+    if (role === 'ADMIN') setOperator(email.trim());
+    else void addMember();
   };
 
   return (
@@ -52,7 +58,7 @@ export function People({ accountId }: { accountId: string }) {
               keyOf={(person) => person.email}
               columns={[
                 { name: t.email, isHead: true, cell: (person) => person.email },
-                { name: texts.integration.role, cell: (person) => person.role },
+                { name: texts.integration.role, cell: (person) => t.roles[person.role] },
                 {
                   name: texts.rewardLinks.action,
                   cell: (person) => (
@@ -75,7 +81,8 @@ export function People({ accountId }: { accountId: string }) {
           <SelectField
             label={texts.integration.role}
             value={role}
-            options={ROLES.map((value) => ({ value, label: value }))}
+            hint={t.roleHints[role]}
+            options={t.roles}
             onValue={(value) => setRole(value as Person['role'])}
           />
           <div className="actions">
@@ -85,6 +92,14 @@ export function People({ accountId }: { accountId: string }) {
           </div>
         </form>
       </div>
+      <Confirm
+        title={t.operatorTitle}
+        text={t.operatorText(operator ?? '')}
+        action={t.addOperator}
+        isOpen={operator !== null}
+        onClose={() => setOperator(null)}
+        onConfirm={() => put({ email: operator!, role: 'ADMIN' })}
+      />
       <Confirm
         title={t.removeTitle}
         text={t.removeText(leaving?.email ?? '')}

@@ -2,7 +2,7 @@ import { Link } from 'react-router';
 import { formatMoment } from '../format';
 import type { Finding } from '../health-findings';
 import { Card } from '../parts/screen';
-import { Table } from '../parts/table';
+import { Table, type Column } from '../parts/table';
 import { texts } from '../texts';
 import { WhatToDo } from './what-to-do';
 
@@ -46,6 +46,12 @@ export const Alarms = ({ of, none }: { of: Alarm[]; none: string }) => (
   </>
 );
 
+const SINCE: Column<Alarm> = {
+  name: t.since,
+  cell: ({ since, isFirstSeen }) =>
+    since === undefined ? t.notRecorded : (isFirstSeen ? t.firstSeen : String)(formatMoment(since)),
+};
+
 const AlarmTable = ({ of }: { of: Alarm[] }) => (
   <Card title={t.title}>
     <Table
@@ -65,11 +71,7 @@ const AlarmTable = ({ of }: { of: Alarm[] }) => (
           ),
         },
         { name: t.where, cell: ({ where }) => where },
-        {
-          name: t.since,
-          cell: ({ since, isFirstSeen }) =>
-            since === undefined ? t.notRecorded : (isFirstSeen ? t.firstSeen : String)(formatMoment(since)),
-        },
+        ...(of.some(({ since }) => since !== undefined) ? [SINCE] : []),
         { name: t.action, cell: Action },
       ]}
     />

@@ -502,7 +502,7 @@ export interface LinkWithState {
 }
 
 /**
- * Lists card values with their rates: those of an account, of a pool, or of all. The first to run out comes first.
+ * Lists card values with their rates: those of an account, of pools, or of all. The first to run out comes first.
  * `low` selects low ones, up to 200.
  */
 export const LIST_STOCK: RpcContract<StockQuery, { stocks: CardStock[] }> = {
@@ -514,6 +514,8 @@ export const LIST_STOCK: RpcContract<StockQuery, { stocks: CardStock[] }> = {
 export interface StockQuery {
   account?: string | undefined;
   pool?: string | undefined;
+  /** Several pools, instead of `pool`. */
+  pools?: string[];
   low?: boolean;
 }
 /** `used` are links created in the days of the rate, minus those that ended unrevealed in that time. */

@@ -3,6 +3,7 @@ import { ApiOkResponse, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger'
 import { Roles } from '@perkway/auth';
 import {
   daysLeft,
+  invalidField,
   isUuid,
   LIST_LOW_CODES,
   LIST_STOCK,
@@ -13,6 +14,8 @@ import {
 import { RpcClient } from '@perkway/platform';
 import { CurrentSession, type Session } from '../sessions/session.js';
 import { CardStockDto, CodeStockDto, LOW } from './stock.dto.js';
+
+const MAX_POOLS = 100;
 
 const toDto = ({ pool, account, used, days, ...value }: CardStock): CardStockDto => ({
   ...{ pool_id: pool, account_id: account, ...value },
@@ -29,24 +32,28 @@ export class StockController {
   @Header('cache-control', 'no-store')
   @ApiOperation({
     summary: 'List the card values of the account, and how long they last',
-    description: 'Operators may name a pool of any account.',
+    description: 'Operators may name pools of any account.',
   })
   @ApiQuery({
     name: 'pool_id',
     required: false,
-    description: 'Selects the values of one pool',
-    schema: { type: 'string', format: 'uuid' },
+    description: `Selects the values of a pool, or of up to ${MAX_POOLS}`,
+    isArray: true,
+    schema: { type: 'array', items: { type: 'string', format: 'uuid' }, maxItems: MAX_POOLS },
   })
   @ApiOkResponse({ description: 'The first to run out first', type: [CardStockDto] })
   async getStock(
     @CurrentSession() { account, role }: Session,
     @Query('pool_id') pool?: unknown,
   ): Promise<CardStockDto[]> {
-    if (typeof pool !== 'string') return this.list({ account });
-    if (!isUuid(pool)) return [];
-    if (role === 'ADMIN') return this.list({ pool });
+    if (pool === undefined) return this.list({ account });
+    const named = [pool].flat();
+    if (named.length > MAX_POOLS) throw invalidField('pool_id', `must be at most ${MAX_POOLS} pools`);
+    const pools = named.filter(isUuid).map((id) => id.toLowerCase());
+    if (pools.length === 0) return [];
     // The requests of an account share one query, whatever pools they name.
-    return (await this.list({ account })).filter(({ pool_id }) => pool_id === pool.toLowerCase());
+    const stocks = await this.list(role === 'ADMIN' ? { pools } : { account });
+    return stocks.filter(({ pool_id }) => pools.includes(pool_id));
   }
 
   @Get('low-stock')

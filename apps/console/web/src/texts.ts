@@ -1798,7 +1798,6 @@ export const texts = {
     kept: 'It has had cards, so it is kept. To stop its use, withdraw its cards.',
     product: 'Product',
     cards: 'Cards available',
-    lastsLong: `${LOW_STOCK_DAYS} days or more`,
     low: (value: string, count: string, others: number) =>
       `Low: ${value} has ${count}${others > 0 ? `, and ${pluralOf(others, 'one more value', `${others} more values`)}` : ''}`,
     of: (id: string) => `Pool ${id}`,

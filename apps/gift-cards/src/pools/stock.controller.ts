@@ -14,14 +14,14 @@ import { RpcHandler, SharedQueries } from '@perkway/platform';
 import { DataSource } from 'typeorm';
 
 /**
- * Links are counted by account, which has indexes by time, and not by inventory. $1 and $2 are the account and the pool,
+ * Links are counted by account, which has indexes by time, and not by inventory. $1 and $2 are the account and the pools,
  * $3 is the start of the time over which use is measured, and $4 selects only stock that is low.
  */
 const STOCK = `
   with stock as (
     select n.*, p.product ->> 'name' as product
     from pools_with_numbers(array(
-      select id from pools where ($1::text is null or owner = $1) and ($2::uuid is null or id = $2)
+      select id from pools where ($1::text is null or owner = $1) and ($2::uuid[] is null or id = any ($2))
     )) n join pools p on p.id = n.id
     where n.denomination is not null
   ), used as (
@@ -60,9 +60,11 @@ export class StockController {
   constructor(private readonly dataSource: DataSource) {}
 
   @RpcHandler(LIST_STOCK)
-  async list(@Payload() { account, pool, low = false }: StockQuery): Promise<{ stocks: CardStock[] }> {
-    if (pool !== undefined && !isUuid(pool)) return { stocks: [] };
-    const parameters = [account ?? null, pool ?? null, stockRateStart(), low];
+  async list(@Payload() { account, pool, pools, low = false }: StockQuery): Promise<{ stocks: CardStock[] }> {
+    const selected = pools ?? (pool === undefined ? undefined : [pool]);
+    const ids = selected?.filter(isUuid);
+    if (ids?.length === 0) return { stocks: [] };
+    const parameters = [account ?? null, ids ?? null, stockRateStart(), low];
     return { stocks: await this.queries.run(parameters, () => this.dataSource.query(STOCK, parameters)) };
   }
 }

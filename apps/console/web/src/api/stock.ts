@@ -1,5 +1,5 @@
 import { URGENT_STOCK_DAYS } from '@perkway/domain/low-stock';
-import { useQuery, type QueryClient } from '@tanstack/react-query';
+import { useQueries, useQuery, type QueryClient } from '@tanstack/react-query';
 import { useLiveInterval } from '../parts/live';
 import { get } from './http';
 import { LINKS_KEY } from './reward-links';
@@ -20,6 +20,24 @@ export function useStock(poolId?: string) {
     queryFn: ({ signal }) =>
       get<CardStock[]>('/api/stock', poolId === undefined ? undefined : { pool_id: poolId }, signal),
     ...useLiveInterval(),
+  });
+}
+
+/** The rates of pools of any account, for operators, with one request for each list of pool ids. */
+export function useStockOf(lists: string[][]): CardStock[] {
+  const live = useLiveInterval();
+  return useQueries({
+    queries: lists.map((ids) => ({
+      queryKey: [STOCK_RATES_KEY, ids],
+      queryFn: ({ signal }: { signal: AbortSignal }) =>
+        get<CardStock[]>(
+          `/api/stock?${new URLSearchParams(ids.map((id) => ['pool_id', id]))}`,
+          undefined,
+          signal,
+        ),
+      ...live,
+    })),
+    combine: (found) => found.flatMap(({ data }) => data ?? []),
   });
 }
 

@@ -1,12 +1,13 @@
 import { Link, useNavigate } from 'react-router';
-import { POOLS } from '../api/managed';
+import { POOLS, useSearch } from '../api/managed';
 import { poolName } from '../api/pools';
 import type { CardStock } from '../api/types';
 import { formatMoney, formatNumber } from '../format';
-import { runsOutIn, useLowStock } from '../api/stock';
+import { runsOutIn, useLowStock, useStockOf } from '../api/stock';
 import { Lasts } from '../parts/lasts';
 import { Screen } from '../parts/screen';
 import { ResourceList } from '../parts/resource-list';
+import { useSearchFilters } from '../parts/search-filters';
 import { texts } from '../texts';
 
 const t = texts.pools;
@@ -30,6 +31,10 @@ function Low({ stocks }: { stocks: CardStock[] }) {
 export default function Pools() {
   const navigate = useNavigate();
   const low = useLowStock();
+  const { valueOf } = useSearchFilters();
+  // The list below shares this request.
+  const found = useSearch(POOLS, { q: valueOf('q'), owner: valueOf('owner') });
+  const rates = useStockOf(found.data?.pages.map(({ data }) => data.map(({ id }) => id)) ?? []);
   /** The first to run out comes first. */
   const lowOf = (poolId: string) => (low.data ?? []).filter(({ pool_id }) => pool_id === poolId);
   return (
@@ -67,11 +72,8 @@ export default function Pools() {
           {
             name: texts.giftCards.lasts,
             isNumber: true,
-            cell: ({ id, inventories }) => {
-              const [least] = lowOf(id);
-              if (least) return <Lasts stock={least} />;
-              return low.data && inventories.length > 0 && t.lastsLong;
-            },
+            // The low value that the row names, or else the first to run out, in the words of the pool's screen.
+            cell: ({ id }) => <Lasts stock={lowOf(id)[0] ?? rates.find(({ pool_id }) => pool_id === id)} />,
           },
         ]}
       />

@@ -11,7 +11,7 @@ export function Lasts({ stock }: { stock: StockRate | undefined }) {
   if (available === 0) return <span className="badge bad">{t.noneLeft}</span>;
   if (days_left === null) {
     const unknown = isUrgentStock(stock) ? t.urgentRate : t.tooLittleHistory;
-    return <span className="hint">{per_day === null ? t.noPace : unknown}</span>;
+    return <span className="hint wraps">{per_day === null ? t.noPace : unknown}</span>;
   }
   const tone =
     days_left < URGENT_STOCK_DAYS ? 'badge bad' : days_left < LOW_STOCK_DAYS ? 'badge warn' : undefined;

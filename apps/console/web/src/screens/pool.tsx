@@ -208,7 +208,7 @@ function Stock({ poolId }: { poolId: string }) {
   const rates = useStock(poolId);
   const g = texts.giftCards;
   return (
-    <Card title={t.stock} note={g.lastsNote}>
+    <Card className="dense" title={t.stock} note={g.lastsNote}>
       <Loaded query={pool} isEmpty={({ inventories }) => inventories.length === 0} empty={<p>{t.noCards}</p>}>
         {({ inventories }) => (
           <Table

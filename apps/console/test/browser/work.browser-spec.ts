@@ -1958,9 +1958,21 @@ describe('an operator', () => {
        select id, 'of-ann', null, $1, 'ann', now() from unnest($2::text[]) as id`,
       [stage.mine.account, stage.mine.perks.slice(0, 2)],
     );
+    await page.getByLabel('Known as').selectOption('');
     await page.getByLabel('Id', { exact: true }).fill('ann');
     await button(page, 'Find').click();
     await page.getByText('Single-use codes: 2').waitFor();
+    // The kind without data comes last.
+    await page.getByText('Erasing it anyway also covers events that arrive later').waitFor();
+    await button(page, 'Erase both…').waitFor();
+    const buttons = page.getByRole('button', { name: /^Erase the / });
+    expect(
+      await buttons.evaluateAll((all) => all.map((one) => `${one.ariaLabel}: ${one.className}`)),
+    ).toEqual(['Erase the customer…: button danger', 'Erase the journey…: button']);
+    await screenshot(page, 'erase-one-kind-found');
+    await page.getByLabel('Known as').selectOption('Customer');
+    await button(page, 'Find').click();
+    await button(page, 'Erase both…').waitFor({ state: 'detached' });
     await stage.fleet.database.query(`delete from catalog.coupon_codes where code = 'of-ann'`);
     expect(await button(page, 'Erase the journey…').count()).toBe(0);
     await button(page, 'Erase the customer…').waitFor();

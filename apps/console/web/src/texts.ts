@@ -1635,8 +1635,10 @@ export const texts = {
     found: (kind: string) => `Data of the ${kind} that will be erased`,
     confirmOf: (kind: string) => `Erase the ${kind}…`,
     nothing: {
-      journey_id: 'Nothing was counted under this id. An erasure also covers what arrives later.',
-      customer_id: 'Nothing was counted under this id. Data that arrives later is stored as usual.',
+      journey_id:
+        'Nothing was counted under this id. Erasing it anyway also covers events that arrive later.',
+      customer_id:
+        'Nothing was counted under this id. Erasing it anyway removes it from attributes, but does not cover data that arrives later.',
     },
     events: (count: string, cube: string) => `${cube}: ${count}`,
     jobRows: (count: string) => `Rows of link jobs: ${count}`,

@@ -1941,6 +1941,8 @@ describe('an operator', () => {
     await button(page, 'Erase the journey…').click();
     const confirm = page.getByRole('alertdialog');
     await confirm.getByText(/journey-5 of .* is erased as journey in/).waitFor();
+    await confirm.getByText('Views of teasers: 1').waitFor();
+    await screenshot(page, 'erase-confirm');
     await button(page, 'Erase').click();
     await confirm.waitFor({ state: 'detached' });
     // The links app does not run in this test, so the receipt says that it waits for it.
@@ -1988,6 +1990,8 @@ describe('an operator', () => {
     await button(page, 'Find').click();
     await button(page, 'Erase both…').click();
     await confirm.getByText('is erased as journey and customer in every app').waitFor();
+    // Once for each kind.
+    expect(await confirm.getByText('Rows of link jobs: 1').count()).toBe(2);
     await button(page, 'Erase').click();
     await confirm.waitFor({ state: 'detached' });
     const kinds = page.getByRole('table', { name: 'Receipts' }).getByRole('row');

@@ -1640,6 +1640,7 @@ export const texts = {
       customer_id:
         'Nothing was counted under this id. Erasing it anyway removes it from attributes, but does not cover data that arrives later.',
     },
+    notCounted: 'What is stored under this id could not be counted.',
     events: (count: string, cube: string) => `${cube}: ${count}`,
     jobRows: (count: string) => `Rows of link jobs: ${count}`,
     codes: (count: string) => `Single-use codes: ${count}`,

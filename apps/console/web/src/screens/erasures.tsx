@@ -42,8 +42,8 @@ interface PersonOfKind {
 }
 
 /** Returns true only if the count succeeded and found nothing. */
-const hasNothing = ({ query: { data } }: PersonOfKind) =>
-  data !== undefined && data.events.length + data.job_rows + data.codes === 0;
+const hasNothing = ({ query: { data } }: PersonOfKind) => data !== undefined && isEmpty(data);
+const isEmpty = ({ events, job_rows, codes }: DataOfPerson) => events.length + job_rows + codes === 0;
 
 /** Finds a person's data, erases it and shows receipts. The id stays out of the URL, which histories and logs keep. */
 export default function Erasures() {
@@ -138,7 +138,7 @@ interface FoundProps extends ErasureProps {
 }
 
 /** An erasure without counted data is not the main action, but stays possible: it covers more than the counts. */
-const eraseButton = (isEmpty: boolean) => (isEmpty ? 'button' : 'button danger');
+const eraseButton = (isSecondary: boolean) => (isSecondary ? 'button' : 'button danger');
 
 function Found({ found, isCounted, ...props }: FoundProps) {
   const [isConfirming, setConfirming] = useState(false);
@@ -160,23 +160,23 @@ function Found({ found, isCounted, ...props }: FoundProps) {
         )
       }
     >
-      <Loaded query={query}>
-        {({ events, job_rows, codes }) =>
-          hasNothing(found) ? (
-            <p>{t.nothing[kind]}</p>
-          ) : (
-            <ul>
-              {events.map(({ cube, count }) => (
-                <li key={cube}>{t.events(formatNumber(count), texts.explore.cubes[cube] ?? cube)}</li>
-              ))}
-              {job_rows > 0 && <li>{t.jobRows(formatNumber(job_rows))}</li>}
-              {codes > 0 && <li>{t.codes(formatNumber(codes))}</li>}
-            </ul>
-          )
-        }
-      </Loaded>
+      <Loaded query={query}>{(data) => <Counts kind={kind} data={data} />}</Loaded>
       <ConfirmErasure {...props} found={[found]} isOpen={isConfirming} onClose={() => setConfirming(false)} />
     </Card>
+  );
+}
+
+function Counts({ kind, data }: { kind: Kind; data: DataOfPerson }) {
+  if (isEmpty(data)) return <p>{t.nothing[kind]}</p>;
+  const { events, job_rows, codes } = data;
+  return (
+    <ul>
+      {events.map(({ cube, count }) => (
+        <li key={cube}>{t.events(formatNumber(count), texts.explore.cubes[cube] ?? cube)}</li>
+      ))}
+      {job_rows > 0 && <li>{t.jobRows(formatNumber(job_rows))}</li>}
+      {codes > 0 && <li>{t.codes(formatNumber(codes))}</li>}
+    </ul>
   );
 }
 
@@ -227,7 +227,14 @@ function ConfirmErasure({ accountId, account, found, id, onErased, ...dialog }: 
         say(t.requested);
         onErased();
       }}
-    />
+    >
+      {found.map(({ kind, query: { data } }) => (
+        <div key={kind}>
+          <p>{t.found(t.kinds[kind].toLowerCase())}:</p>
+          {data ? <Counts kind={kind} data={data} /> : <p>{t.notCounted}</p>}
+        </div>
+      ))}
+    </Confirm>
   );
 }
 

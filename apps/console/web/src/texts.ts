@@ -1659,7 +1659,8 @@ export const texts = {
     requested: 'The erasure has begun.',
     receipts: 'Receipts',
     csv: 'Receipts as CSV',
-    receiptsNote: 'A receipt does not say whose data was erased. Note its id for the person who asked.',
+    receiptsNote:
+      'A completed receipt proves that every app has erased the person, and when. It has no counts and does not say whose data was erased: note its id for the person who asked.',
     who: 'The audit log says who requested each erasure.',
     noReceipts: 'Nobody was erased yet.',
     receipt: 'Receipt',

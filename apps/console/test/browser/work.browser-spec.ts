@@ -2013,6 +2013,9 @@ describe('an operator', () => {
     const erased = erasures.filter({ has: page.locator('summary') }).first();
     await erased.locator('summary').click();
     expect(rows.join()).toContain(await erased.locator('p code').innerText());
+    // The receipt has the progress; the entry has the request.
+    await erased.getByText('kind', { exact: true }).waitFor();
+    expect(await erased.getByText(/^(state|parts\..*)$/).count()).toBe(0);
   }, 120_000);
 });
 

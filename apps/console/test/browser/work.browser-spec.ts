@@ -1964,6 +1964,7 @@ describe('an operator', () => {
     await page.getByLabel('Id', { exact: true }).fill('ann');
     await button(page, 'Find').click();
     await page.getByText('Single-use codes: 2').waitFor();
+    await page.getByText('finds events by cmeta_customer_id').waitFor();
     // The kind without data comes last.
     await page.getByText('Erasing it anyway also covers events that arrive later').waitFor();
     await button(page, 'Erase both…').waitFor();

@@ -1640,6 +1640,12 @@ export const texts = {
       customer_id:
         'Nothing was counted under this id. Erasing it anyway removes it from attributes, but does not cover data that arrives later.',
     },
+    attributes: {
+      journey_id:
+        'Custom attributes (cmeta_*) are not counted: an erasure removes all attributes of the journey’s events, but does not search attributes for this id.',
+      customer_id:
+        'Custom attributes (cmeta_*) are not counted: an erasure also finds events by cmeta_customer_id, cmeta_customerId and cmeta_customer, searches no other attribute, and removes all attributes of the events it finds.',
+    },
     notCounted: 'What is stored under this id could not be counted.',
     events: (count: string, cube: string) => `${cube}: ${count}`,
     jobRows: (count: string) => `Rows of link jobs: ${count}`,

@@ -161,6 +161,7 @@ function Found({ found, isCounted, ...props }: FoundProps) {
       }
     >
       <Loaded query={query}>{(data) => <Counts kind={kind} data={data} />}</Loaded>
+      <p className="hint">{t.attributes[kind]}</p>
       <ConfirmErasure {...props} found={[found]} isOpen={isConfirming} onClose={() => setConfirming(false)} />
     </Card>
   );

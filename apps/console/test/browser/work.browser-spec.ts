@@ -1964,6 +1964,8 @@ describe('an operator', () => {
     await button(page, 'Erase the journey…').click();
     const confirm = page.getByRole('alertdialog');
     await confirm.getByText(/journey-5 of .* is erased as journey in/).waitFor();
+    await confirm.getByText('Views of teasers: 1').waitFor();
+    await screenshot(page, 'erase-confirm');
     await button(page, 'Erase').click();
     await confirm.waitFor({ state: 'detached' });
     // The links app does not run in this test, so the receipt says that it waits for it.
@@ -1981,9 +1983,22 @@ describe('an operator', () => {
        select id, 'of-ann', null, $1, 'ann', now() from unnest($2::text[]) as id`,
       [stage.mine.account, stage.mine.perks.slice(0, 2)],
     );
+    await page.getByLabel('Known as').selectOption('');
     await page.getByLabel('Id', { exact: true }).fill('ann');
     await button(page, 'Find').click();
     await page.getByText('Single-use codes: 2').waitFor();
+    await page.getByText('finds events by cmeta_customer_id').waitFor();
+    // The kind without data comes last.
+    await page.getByText('Erasing it anyway also covers events that arrive later').waitFor();
+    await button(page, 'Erase both…').waitFor();
+    const buttons = page.getByRole('button', { name: /^Erase the / });
+    expect(
+      await buttons.evaluateAll((all) => all.map((one) => `${one.ariaLabel}: ${one.className}`)),
+    ).toEqual(['Erase the customer…: button danger', 'Erase the journey…: button']);
+    await screenshot(page, 'erase-one-kind-found');
+    await page.getByLabel('Known as').selectOption('Customer');
+    await button(page, 'Find').click();
+    await button(page, 'Erase both…').waitFor({ state: 'detached' });
     await stage.fleet.database.query(`delete from catalog.coupon_codes where code = 'of-ann'`);
     expect(await button(page, 'Erase the journey…').count()).toBe(0);
     await button(page, 'Erase the customer…').waitFor();
@@ -1999,6 +2014,8 @@ describe('an operator', () => {
     await button(page, 'Find').click();
     await button(page, 'Erase both…').click();
     await confirm.getByText('is erased as journey and customer in every app').waitFor();
+    // Once for each kind.
+    expect(await confirm.getByText('Rows of link jobs: 1').count()).toBe(2);
     await button(page, 'Erase').click();
     await confirm.waitFor({ state: 'detached' });
     const kinds = page.getByRole('table', { name: 'Receipts' }).getByRole('row');
@@ -2020,6 +2037,9 @@ describe('an operator', () => {
     const erased = erasures.filter({ has: page.locator('summary') }).first();
     await erased.locator('summary').click();
     expect(rows.join()).toContain(await erased.locator('p code').innerText());
+    // The receipt has the progress; the entry has the request.
+    await erased.getByText('kind', { exact: true }).waitFor();
+    expect(await erased.getByText(/^(state|parts\..*)$/).count()).toBe(0);
   }, 120_000);
 });
 

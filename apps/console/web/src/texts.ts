@@ -1644,9 +1644,18 @@ export const texts = {
     found: (kind: string) => `Data of the ${kind} that will be erased`,
     confirmOf: (kind: string) => `Erase the ${kind}…`,
     nothing: {
-      journey_id: 'Nothing was counted under this id. An erasure also covers what arrives later.',
-      customer_id: 'Nothing was counted under this id. Data that arrives later is stored as usual.',
+      journey_id:
+        'Nothing was counted under this id. Erasing it anyway also covers events that arrive later.',
+      customer_id:
+        'Nothing was counted under this id. Erasing it anyway removes it from attributes, but does not cover data that arrives later.',
     },
+    attributes: {
+      journey_id:
+        'Custom attributes (cmeta_*) are not counted: an erasure removes all attributes of the journey’s events, but does not search attributes for this id.',
+      customer_id:
+        'Custom attributes (cmeta_*) are not counted: an erasure also finds events by cmeta_customer_id, cmeta_customerId and cmeta_customer, searches no other attribute, and removes all attributes of the events it finds.',
+    },
+    notCounted: 'What is stored under this id could not be counted.',
     events: (count: string, cube: string) => `${cube}: ${count}`,
     jobRows: (count: string) => `Rows of link jobs: ${count}`,
     codes: (count: string) => `Single-use codes: ${count}`,
@@ -1665,7 +1674,8 @@ export const texts = {
     requested: 'The erasure has begun.',
     receipts: 'Receipts',
     csv: 'Receipts as CSV',
-    receiptsNote: 'A receipt does not say whose data was erased. Note its id for the person who asked.',
+    receiptsNote:
+      'A completed receipt proves that every app has erased the person, and when. It has no counts and does not say whose data was erased: note its id for the person who asked.',
     who: 'The audit log says who requested each erasure.',
     noReceipts: 'Nobody was erased yet.',
     receipt: 'Receipt',

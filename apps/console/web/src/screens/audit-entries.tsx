@@ -123,6 +123,14 @@ interface Row {
   run: { title: string; count: number } | null;
 }
 
+const isOfErasure = ({ path }: AuditEntry) => path.endsWith('/erasures');
+
+/** Returns what the call changed. Leaves out the progress of an erasure: at the request it is always "running". */
+function changesOf(entry: AuditEntry) {
+  const all = differences(entry.before, entry.after);
+  return isOfErasure(entry) ? all.filter(({ at }) => at !== 'state' && !at.startsWith('parts.')) : all;
+}
+
 /** Whether the entry has the whole object as it was before the change. */
 const hasVersionBefore = ({ path, status, before }: AuditEntry) =>
   objectOf(path)?.isWhole && before?.id !== undefined && status !== null && status < 400;
@@ -273,12 +281,12 @@ export function AuditEntries({ caption, filters, onRestore }: Props) {
                       const { before, after } = entry;
                       const status = entry.status ?? 0;
                       // A failed call has its error instead of a state after it.
-                      const all = status >= 400 ? [] : differences(before, after);
+                      const all = status >= 400 ? [] : changesOf(entry);
                       // A card load that fails keeps the rows before.
                       const isRejected = status >= 400 && status < 500 && !entry.path.endsWith('/cards');
                       const none =
                         status < 400 && before !== null && after !== null ? t.noDifference : t.notRecorded;
-                      const receipt = entry.path.endsWith('/erasures') ? after?.id : undefined;
+                      const receipt = isOfErasure(entry) ? after?.id : undefined;
                       return (
                         <details open={isOfObject && entry.id === entries[0]!.id}>
                           <summary className={isRejected ? undefined : 'nowrap'}>

@@ -1,4 +1,4 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueries, useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
 import { useState, type FormEvent } from 'react';
 import { Link, useParams } from 'react-router';
 import { sendRequest } from '../api/http';
@@ -23,6 +23,28 @@ const WATCH_MS = 2_000;
 type Kind = keyof typeof t.kinds;
 const KINDS = Object.keys(t.kinds) as Kind[];
 
+const personQuery = (accountId: string, kind: Kind, id: string) => ({
+  queryKey: ['person', accountId, kind, id],
+  queryFn: async ({ signal }: { signal: AbortSignal }) =>
+    (
+      await sendRequest<DataOfPerson>(`/api/accounts/${encodeURIComponent(accountId)}/person`, {
+        method: 'POST',
+        body: { [kind]: id },
+        signal,
+      })
+    ).body,
+  gcTime: 0,
+});
+
+interface PersonOfKind {
+  kind: Kind;
+  query: UseQueryResult<DataOfPerson>;
+}
+
+/** Returns true only if the count succeeded and found nothing. */
+const hasNothing = ({ query: { data } }: PersonOfKind) => data !== undefined && isEmpty(data);
+const isEmpty = ({ events, job_rows, codes }: DataOfPerson) => events.length + job_rows + codes === 0;
+
 /** Finds a person's data, erases it and shows receipts. The id stays out of the URL, which histories and logs keep. */
 export default function Erasures() {
   const { accountId = '' } = useParams();
@@ -30,6 +52,11 @@ export default function Erasures() {
   const [kind, setKind] = useState<Kind | ''>('');
   const [id, setId] = useState('');
   const [asked, setAsked] = useState<{ kinds: Kind[]; id: string }>({ kinds: [], id: '' });
+  const queries = useQueries({ queries: asked.kinds.map((one) => personQuery(accountId, one, asked.id)) });
+  const isCounted = queries.every(({ isPending }) => !isPending);
+  const found = asked.kinds
+    .map((one, nth): PersonOfKind => ({ kind: one, query: queries[nth]! }))
+    .toSorted((a, b) => (isCounted ? Number(hasNothing(a)) - Number(hasNothing(b)) : 0));
   const submit = (event: FormEvent) => {
     event.preventDefault();
     setAsked({ kinds: kind ? [kind] : KINDS, id: id.trim() });
@@ -69,21 +96,22 @@ export default function Erasures() {
           {t.address} <Link to={`/accounts/${encodeURIComponent(accountId)}`}>{texts.accounts.people}</Link>
         </p>
       )}
-      {asked.kinds.map((one) => (
+      {found.map((one) => (
         <Found
-          key={`${one}/${asked.id}`}
-          {...{ accountId, account }}
-          kind={one}
+          key={`${one.kind}/${asked.id}`}
+          {...{ accountId, account, isCounted }}
+          found={one}
           id={asked.id}
           onErased={() => {
-            setAsked({ ...asked, kinds: asked.kinds.filter((other) => other !== one) });
+            setAsked({ ...asked, kinds: asked.kinds.filter((other) => other !== one.kind) });
             setId('');
           }}
         />
       ))}
-      {asked.kinds.length > 1 && (
+      {found.length > 1 && isCounted && (
         <EraseAll
-          {...{ accountId, account, ...asked }}
+          {...{ accountId, account, found }}
+          id={asked.id}
           onErased={() => {
             setAsked({ kinds: [], id: '' });
             setId('');
@@ -103,69 +131,69 @@ interface ErasureProps {
   onErased: () => void;
 }
 
-function Found({ accountId, account, kind, id, onErased }: ErasureProps & { kind: Kind }) {
+interface FoundProps extends ErasureProps {
+  found: PersonOfKind;
+  /** Whether all kinds are counted. Before that, nothing can be erased, because the cards may change places. */
+  isCounted: boolean;
+}
+
+/** An erasure without counted data is not the main action, but stays possible: it covers more than the counts. */
+const eraseButton = (isSecondary: boolean) => (isSecondary ? 'button' : 'button danger');
+
+function Found({ found, isCounted, ...props }: FoundProps) {
   const [isConfirming, setConfirming] = useState(false);
-  const found = useQuery({
-    queryKey: ['person', accountId, kind, id],
-    queryFn: async ({ signal }) =>
-      (
-        await sendRequest<DataOfPerson>(`/api/accounts/${encodeURIComponent(accountId)}/person`, {
-          method: 'POST',
-          body: { [kind]: id },
-          signal,
-        })
-      ).body,
-    gcTime: 0,
-  });
+  const { kind, query } = found;
   return (
     <Card
       title={t.found(t.kinds[kind].toLowerCase())}
       note={kind === 'journey_id' ? t.journeyGoes : t.customerGoes}
       actions={
-        <button
-          type="button"
-          className="button danger"
-          aria-label={t.confirmOf(t.kinds[kind].toLowerCase())}
-          onClick={() => setConfirming(true)}
-        >
-          {t.confirm}
-        </button>
+        isCounted && (
+          <button
+            type="button"
+            className={eraseButton(hasNothing(found))}
+            aria-label={t.confirmOf(t.kinds[kind].toLowerCase())}
+            onClick={() => setConfirming(true)}
+          >
+            {t.confirm}
+          </button>
+        )
       }
     >
-      <Loaded query={found}>
-        {({ events, job_rows, codes }) =>
-          events.length + job_rows + codes === 0 ? (
-            <p>{t.nothing[kind]}</p>
-          ) : (
-            <ul>
-              {events.map(({ cube, count }) => (
-                <li key={cube}>{t.events(formatNumber(count), texts.explore.cubes[cube] ?? cube)}</li>
-              ))}
-              {job_rows > 0 && <li>{t.jobRows(formatNumber(job_rows))}</li>}
-              {codes > 0 && <li>{t.codes(formatNumber(codes))}</li>}
-            </ul>
-          )
-        }
-      </Loaded>
-      <ConfirmErasure
-        {...{ accountId, account, id, onErased }}
-        kinds={[kind]}
-        isOpen={isConfirming}
-        onClose={() => setConfirming(false)}
-      />
+      <Loaded query={query}>{(data) => <Counts kind={kind} data={data} />}</Loaded>
+      <p className="hint">{t.attributes[kind]}</p>
+      <ConfirmErasure {...props} found={[found]} isOpen={isConfirming} onClose={() => setConfirming(false)} />
     </Card>
   );
 }
 
+function Counts({ kind, data }: { kind: Kind; data: DataOfPerson }) {
+  if (isEmpty(data)) return <p>{t.nothing[kind]}</p>;
+  const { events, job_rows, codes } = data;
+  return (
+    <ul>
+      {events.map(({ cube, count }) => (
+        <li key={cube}>{t.events(formatNumber(count), texts.explore.cubes[cube] ?? cube)}</li>
+      ))}
+      {job_rows > 0 && <li>{t.jobRows(formatNumber(job_rows))}</li>}
+      {codes > 0 && <li>{t.codes(formatNumber(codes))}</li>}
+    </ul>
+  );
+}
+
 /** Erases the person as customer and as journey, for ids that are used as both. */
-function EraseAll(props: ErasureProps & { kinds: Kind[] }) {
+function EraseAll(props: ErasureProps & { found: PersonOfKind[] }) {
   const [isConfirming, setConfirming] = useState(false);
   return (
     <Card
       title={t.both}
       note={t.bothNote}
       actions={
-        <button type="button" className="button danger" onClick={() => setConfirming(true)}>
+        <button
+          type="button"
+          className={eraseButton(props.found.every(hasNothing))}
+          onClick={() => setConfirming(true)}
+        >
           {t.eraseBoth}
         </button>
       }
@@ -176,12 +204,13 @@ function EraseAll(props: ErasureProps & { kinds: Kind[] }) {
 }
 
 interface ConfirmProps extends ErasureProps {
-  kinds: Kind[];
+  found: PersonOfKind[];
   isOpen: boolean;
   onClose: () => void;
 }
 
-function ConfirmErasure({ accountId, account, kinds, id, onErased, ...dialog }: ConfirmProps) {
+function ConfirmErasure({ accountId, account, found, id, onErased, ...dialog }: ConfirmProps) {
+  const kinds = found.map(({ kind }) => kind);
   const client = useQueryClient();
   const { say } = useNotices();
   return (
@@ -199,7 +228,14 @@ function ConfirmErasure({ accountId, account, kinds, id, onErased, ...dialog }: 
         say(t.requested);
         onErased();
       }}
-    />
+    >
+      {found.map(({ kind, query: { data } }) => (
+        <div key={kind}>
+          <p>{t.found(t.kinds[kind].toLowerCase())}:</p>
+          {data ? <Counts kind={kind} data={data} /> : <p>{t.notCounted}</p>}
+        </div>
+      ))}
+    </Confirm>
   );
 }
 

@@ -1753,7 +1753,8 @@ export const texts = {
     importText:
       'Perks, categories and collections from YAML or CSV files, in the format of “npm run apply”. Nothing is written before you have seen the differences and the problems.',
     file: 'Files',
-    fileHint: 'YAML: a list of perks, of categories, or one collection. CSV: one perk per row.',
+    fileHint:
+      'YAML: a list of perks, of categories, or one collection. CSV: one perk per row. Ids that are missing are made from the title and the name of the partner, and a category may be given by its name.',
     reading: 'Comparing with what is there…',
     summary: (fresh: number, changed: number, same: number) =>
       `${fresh} new, ${changed} changed, ${same} unchanged`,
@@ -1774,6 +1775,8 @@ export const texts = {
     problemRow: 'Row',
     problemColumn: 'Column',
     problem: 'Problem',
+    problemOf: (message: string, others: number) =>
+      others === 0 ? message : `${message}, and ${others} more ${pluralOf(others, 'row', 'rows')} likewise`,
     problemsShown: (count: number) => `The first ${count} are shown. The download has all.`,
     problemsDownload: 'Download problems',
     refused: (count: number) => `${count} refused`,

@@ -240,6 +240,11 @@ describe('a marketing manager', () => {
     const ofFile = dialog(page).getByLabel('From a CSV file');
     await ofFile.setInputFiles(file('mailing.csv', 'email,journeyId\nann@mail.example,1'));
     await dialog(page).getByText('none with the header "reference"').waitFor();
+    await dialog(page).getByLabel('Column with the references').selectOption('email');
+    await dialog(page).getByText('none with the header').waitFor({ state: 'detached' });
+    expect(await dialog(page).getByRole('textbox', { name: 'References' }).inputValue()).toBe(
+      'ann@mail.example',
+    );
     const customers = Array.from({ length: 200 }, (_, nth) => `customer-${nth}`);
     const rows = customers.map((customer, nth) => `journey-${nth},${customer}`);
     await ofFile.setInputFiles(file('mailing.csv', ['journeyId,reference', ...rows].join('\n')));

@@ -1028,7 +1028,11 @@ export const texts = {
       'A reference is your id of a recipient. Enter one per line: the ids that your mailer puts into the message, or else customer numbers. Each line gets its own link.',
     referencesFile: 'From a CSV file',
     referencesFileHint:
-      'Only the column “reference” is read. The file of finished links has it beside each link.',
+      'Only the column “reference” is read, or the one that you choose if there is none. The file of finished links has the references beside the links.',
+    referencesColumn: 'Column with the references',
+    referencesColumnHint: 'The first line of the file has the names of the columns and gets no link.',
+    chooseColumn: 'Choose a column',
+    columnNumber: (number: number) => `Column ${number}`,
     areJourneyIds: 'The references are the ids that the mailer puts into the messages of the campaign',
     isJourneyId: 'The reference is the id that the mailer puts into the messages of the campaign',
     journeyIdsHint:

@@ -628,6 +628,11 @@ it('shows the documentation with the addresses of the hosts, also at /docs', asy
   expect(page.url()).toBe(`${stage.url}/documentation/events#the-feed`);
   await page.goBack();
   await page.getByRole('heading', { level: 2, name: 'Ten minutes with Perkway' }).waitFor();
+
+  await stage.goto(page, '/integration/hosts');
+  const linkOf = (name: string) => page.getByRole('link', { name, exact: true }).getAttribute('href');
+  expect(await linkOf('API reference Perk collections')).toBe(`${stage.fleet.urls.perks}/docs`);
+  expect(await linkOf('OpenAPI Perk collections')).toBe(`${stage.fleet.urls.perks}/docs-json`);
 }, 120_000);
 
 it('finds sections of the documentation by their words', async () => {

@@ -707,6 +707,7 @@ export const texts = {
     emptyTitle: 'No keys yet',
     host: 'Host',
     address: 'Address',
+    reference: 'API reference',
     document: 'OpenAPI',
     errorCodes: 'Error codes',
     try: 'Try it',

@@ -650,6 +650,14 @@ it('finds sections of the documentation by their words', async () => {
   expect((await field.boundingBox())!.width).toBeGreaterThan(300);
   expect((await hit.boundingBox())!.y - (await field.boundingBox())!.y).toBeLessThan(200);
   await page.setViewportSize({ width: 1280, height: 900 });
+  for (const [typed, found] of [
+    ['GDPR', /^Erase a person/],
+    ['duplicate', /^Receive webhooks/],
+    ['How long are events kept?', /^Events: The feed/],
+  ] as const) {
+    await field.fill(typed);
+    await page.getByRole('link', { name: found }).waitFor();
+  }
   await field.fill('xyzzy');
   await page.getByText('Nothing found').waitFor();
   await stage.goto(page, '/documentation?q=cursor_expired');

@@ -1,5 +1,5 @@
 import { addLinks } from '../web/src/import/add-links';
-import { cellsFromCsv, columnFromCsv } from '../web/src/import/column-from-csv';
+import { cellsFromCsv, columnFromCsv, MissingColumnError } from '../web/src/import/column-from-csv';
 
 describe('columnFromCsv', () => {
   it('reads the column with the header, however it is capitalized', () => {
@@ -16,6 +16,19 @@ describe('columnFromCsv', () => {
     expect(() => columnFromCsv('id,voucher\n1,A\n', 'code')).toThrow('"code"');
     expect(() => columnFromCsv('id;voucher\n1;A\n', 'code')).toThrow('"code"');
     expect(() => columnFromCsv('A\tspring\nB\tspring\n', 'code')).toThrow('"code"');
+  });
+
+  it('offers the columns of a file without the header', () => {
+    let missing: unknown;
+    try {
+      columnFromCsv('E-mail;"Customer; number"\nann@mail.example;7\nbo@mail.example;\n', 'reference');
+    } catch (error) {
+      missing = error;
+    }
+    expect(missing).toBeInstanceOf(MissingColumnError);
+    const { names } = missing as MissingColumnError;
+    expect(names).toEqual(['E-mail', 'Customer; number']);
+    expect((missing as MissingColumnError).valuesOf(1)).toEqual(['7']);
   });
 
   it('reads columns that semicolons or tabs separate', () => {

@@ -14,6 +14,8 @@ export interface OutsideReference {
   problem: Problem;
 }
 
+const isMissing = (value: unknown): value is undefined | null => value === undefined || value === null;
+
 interface Source {
   file: string;
   row?: number;
@@ -42,6 +44,8 @@ export function checkCatalogue(files: Catalogue): { problems: Problem[]; outside
     const seen = new Map<unknown, Source>();
     for (const entry of entries) {
       const own = value(entry);
+      // A missing value has its own problem.
+      if (isMissing(own)) continue;
       const { file, row } = seen.get(own) ?? {};
       if (file === undefined) seen.set(own, entry);
       else
@@ -53,7 +57,7 @@ export function checkCatalogue(files: Catalogue): { problems: Problem[]; outside
     }
   };
   const legal = (entry: Source & { id: string }, what: string): void => {
-    if (entry.id === undefined || entry.id === null) complain(entry, 'id', `this ${what} has no id`);
+    if (isMissing(entry.id)) complain(entry, 'id', `this ${what} has no id`);
     else if (!isCallerId(entry.id)) complain(entry, 'id', `${what} "${entry.id}" is not a valid id`);
   };
 
@@ -63,7 +67,7 @@ export function checkCatalogue(files: Catalogue): { problems: Problem[]; outside
     for (const entry of files[kind] as InFile<{ id: unknown }>[])
       for (const { at, expected } of misfits(entry, shape)) {
         if (expected) unreadable.add(entry);
-        const what = `"${entry.id}" of ${kind}`;
+        const what = isMissing(entry.id) ? `an entry of ${kind}` : `"${entry.id}" of ${kind}`;
         complain(
           entry,
           at,
@@ -90,10 +94,11 @@ export function checkCatalogue(files: Catalogue): { problems: Problem[]; outside
     kind: OutsideReference['kind'],
     id: string | number,
     message: string,
+    subject?: string,
   ): void => {
-    if (id === undefined || id === null)
+    if (isMissing(id))
       complain(entry, column, message.replace(/the unknown (\w+) "?(undefined|null)"?/, 'no $1'));
-    else outside.push({ kind, id: String(id), problem: problem(entry, column, message) });
+    else outside.push({ kind, id: String(id), problem: { ...problem(entry, column, message), subject } });
   };
   const knownOwner = (entry: Source & { owner: string }, what: string): void => {
     if (!accounts.has(entry.owner))
@@ -131,37 +136,38 @@ export function checkCatalogue(files: Catalogue): { problems: Problem[]; outside
   }
 
   for (const perk of data.perks) {
-    legal(perk, 'perk');
-    const name = `perk "${perk.id}"`;
+    const name = isMissing(perk.id) && !perk.title ? 'this perk' : `perk "${perk.id ?? perk.title}"`;
+    const complain = (column: string, message: string): number =>
+      problems.push({ ...problem(perk, column, message), subject: name });
+    // Rows of a CSV get missing ids from the title and the partner's name, so the lack of those is the only problem.
+    const [lacksTitle, lacksPartner] = [!perk.title, !perk.partner?.name].map(
+      (lacks) => lacks && perk.row !== undefined,
+    );
+    if (!isMissing(perk.id)) legal(perk, 'perk');
+    else if (!lacksTitle && !lacksPartner) complain('id', `${name} has no id`);
     for (const field of [...PERK_TEXTS, 'offer_slug', 'offer_url'] as const)
-      if (typeof perk[field] !== 'string') complain(perk, field, `${name} has no ${field}`);
-    if (perk.title === '') complain(perk, 'title', `${name} has no title`);
+      if (typeof perk[field] !== 'string' && !(field === 'offer_slug' && lacksTitle))
+        complain(field, `${name} has no ${field}`);
+    if (perk.title === '') complain('title', `${name} has no title`);
     if (typeof perk.offer_url === 'string' && redirectTarget(perk.offer_url) === undefined)
-      complain(
-        perk,
-        'offer_url',
-        `${name} needs an absolute http(s) URL without user or password as offer_url`,
-      );
+      complain('offer_url', `${name} needs an absolute http(s) URL without user or password as offer_url`);
     for (const field of ['id', 'name'] as const)
-      if (!perk.partner?.[field]) complain(perk, `partner.${field}`, `${name} has no partner.${field}`);
+      if (!perk.partner?.[field] && !(field === 'id' && lacksPartner))
+        complain(`partner.${field}`, `${name} has no partner.${field}`);
     if (perk.is_coupon_perk != null && typeof perk.is_coupon_perk !== 'boolean')
-      complain(perk, 'is_coupon_perk', `is_coupon_perk of ${name} must be true or false`);
+      complain('is_coupon_perk', `is_coupon_perk of ${name} must be true or false`);
     if (perk.coupon && perk.is_coupon_perk)
-      complain(perk, 'coupon', `${name} has a coupon and is_coupon_perk; only one of them may be given`);
+      complain('coupon', `${name} has a coupon and is_coupon_perk; only one of them may be given`);
     if (perk.codes_per_account != null && !perk.is_coupon_perk)
-      complain(
-        perk,
-        'codes_per_account',
-        `${name} has codes_per_account but no single-use codes (is_coupon_perk)`,
-      );
+      complain('codes_per_account', `${name} has codes_per_account but no single-use codes (is_coupon_perk)`);
     if (perk.codes_per_account != null && !Number.isSafeInteger(perk.codes_per_account))
-      complain(perk, 'codes_per_account', `codes_per_account of ${name} is not an integer`);
+      complain('codes_per_account', `codes_per_account of ${name} is not an integer`);
     for (const id of perk.categories ?? [])
       if (!categories.has(id))
-        needs(perk, 'categories', 'category', id, `${name} names the unknown category ${id}`);
-    if (!perk.categories) complain(perk, 'categories', `${name} has no list of categories`);
+        needs(perk, 'categories', 'category', id, `${name} names the unknown category ${id}`, name);
+    if (!perk.categories) complain('categories', `${name} has no list of categories`);
     for (const location of perk.locations)
-      if (!location.country) complain(perk, 'locations', `${name} has a location without country`);
+      if (!location.country) complain('locations', `${name} has a location without country`);
   }
   for (const [id, entry] of data.codes) {
     const perk = perks.get(id);

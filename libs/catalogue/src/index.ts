@@ -1,4 +1,5 @@
 export * from './check-catalogue.js';
+export * from './complete-perks.js';
 export * from './differences.js';
 export * from './perks-from-csv.js';
 export * from './places.js';

@@ -1,4 +1,5 @@
 import { checkCatalogue } from './check-catalogue.js';
+import { completePerks } from './complete-perks.js';
 import { PERK_COLUMNS, perksFromCsv } from './perks-from-csv.js';
 import { problemLine, type Problem } from './problem.js';
 import { emptyCatalogue } from './resources.js';
@@ -83,6 +84,58 @@ describe('perksFromCsv', () => {
         locations: [{ country: 'FR' }, { country: 'DE', region: 'Berlin' }],
         row: 2,
       },
+    ]);
+  });
+});
+
+describe('completePerks', () => {
+  const complete = (text: string) => {
+    const perks = perksFromCsv('perks.csv', text, []);
+    completePerks(perks, {
+      categories: [{ id: 3, name: 'Food & Drink' }],
+      partners: [{ id: 'fern', name: 'Fernway' }],
+    });
+    const { problems, outside } = checkCatalogue({ ...emptyCatalogue(), perks });
+    return { perks, problems: [...problems, ...outside.map(({ problem }) => problem)] };
+  };
+
+  it('makes missing ids from the title and the partner, and finds partners and categories by name', () => {
+    const { perks } = complete(
+      [
+        'title,offer_url,partner.name,id,offer_slug,categories',
+        'Half price,https://x.example/,Café Noir,,,food & drink;7',
+        'Half price,https://x.example/,Fernway,mine,half,',
+      ].join('\n'),
+    );
+    expect(perks).toMatchObject([
+      {
+        id: 'cafe-noir-half-price',
+        offer_slug: 'half-price',
+        partner: { id: 'cafe-noir' },
+        categories: [3, 7],
+      },
+      { id: 'mine', offer_slug: 'half', partner: { id: 'fern' }, categories: [] },
+    ]);
+  });
+
+  it('names perks without an id by their title, and reports each cause once', () => {
+    const { problems } = complete(
+      [
+        'title,offer_url,partner.name,categories',
+        'Half price,,Fernway,Space',
+        ',https://x.example/,Fernway,',
+        'Free tea,https://x.example/,,',
+        '割引,https://x.example/,喫茶,',
+      ].join('\n'),
+    );
+    expect(problems.map(problemLine)).toEqual([
+      'perks.csv, row 2: perk "fernway-half-price" has no offer_url',
+      'perks.csv, row 3: this perk has no title',
+      'perks.csv, row 4: perk "Free tea" has no partner.name',
+      'perks.csv, row 5: perk "割引" has no id',
+      'perks.csv, row 5: perk "割引" has no offer_slug',
+      'perks.csv, row 5: perk "割引" has no partner.id',
+      'perks.csv, row 2: perk "fernway-half-price" names the unknown category Space',
     ]);
   });
 });

@@ -10,6 +10,8 @@ export interface Problem {
   column?: string;
   /** The resource that has the problem. If missing, the whole file cannot be used. */
   entry?: object;
+  /** How `message` names the resource, such as `perk "x"`. Problems that differ only in it have one cause. */
+  subject?: string;
   message: string;
 }
 

@@ -1,4 +1,4 @@
-/** The event types of an account's feed. `pool.low` and `pool.recovered` are reserved: no app publishes them. */
+/** The event types of an account's feed, including `RESERVED_EVENT_TYPES`. */
 export const FEED_EVENT_TYPES = [
   'perk.clicked',
   'teaser.viewed',
@@ -15,6 +15,12 @@ export const FEED_EVENT_TYPES = [
   'cards.withdrawn',
 ] as const;
 export type FeedEventType = (typeof FEED_EVENT_TYPES)[number];
+
+/** Types that callers may name, but that no app publishes. */
+export const RESERVED_EVENT_TYPES: readonly string[] = [
+  'pool.low',
+  'pool.recovered',
+] satisfies FeedEventType[];
 
 /** The values that `types` accepts. A ping goes only to its webhook and is never in the feed. */
 export const EVENT_TYPES = [...FEED_EVENT_TYPES, 'webhook.ping'] as const;

@@ -628,6 +628,11 @@ it('shows the documentation with the addresses of the hosts, also at /docs', asy
   expect(page.url()).toBe(`${stage.url}/documentation/events#the-feed`);
   await page.goBack();
   await page.getByRole('heading', { level: 2, name: 'Ten minutes with Perkway' }).waitFor();
+
+  await stage.goto(page, '/integration/hosts');
+  const linkOf = (name: string) => page.getByRole('link', { name, exact: true }).getAttribute('href');
+  expect(await linkOf('API reference Perk collections')).toBe(`${stage.fleet.urls.perks}/docs`);
+  expect(await linkOf('OpenAPI Perk collections')).toBe(`${stage.fleet.urls.perks}/docs-json`);
 }, 120_000);
 
 it('finds sections of the documentation by their words', async () => {
@@ -645,6 +650,14 @@ it('finds sections of the documentation by their words', async () => {
   expect((await field.boundingBox())!.width).toBeGreaterThan(300);
   expect((await hit.boundingBox())!.y - (await field.boundingBox())!.y).toBeLessThan(200);
   await page.setViewportSize({ width: 1280, height: 900 });
+  for (const [typed, found] of [
+    ['GDPR', /^Erase a person/],
+    ['duplicate', /^Receive webhooks/],
+    ['How long are events kept?', /^Events: The feed/],
+  ] as const) {
+    await field.fill(typed);
+    await page.getByRole('link', { name: found }).waitFor();
+  }
   await field.fill('xyzzy');
   await page.getByText('Nothing found').waitFor();
   await stage.goto(page, '/documentation?q=cursor_expired');

@@ -49,6 +49,9 @@ describe('a webhook', () => {
     await dialog(page).getByLabel('URL').fill('https://10.0.0.1/hook');
     await dialog(page).getByLabel('Id').fill('gifts');
     await dialog(page).getByLabel('All events').uncheck();
+    await dialog(page).getByLabel('Limit reached').waitFor();
+    // No app sends it.
+    expect(await dialog(page).getByLabel('Stock low').count()).toBe(0);
     await dialog(page).getByRole('button', { name: 'Create webhook' }).click();
     await dialog(page).getByText('Choose at least one type.').waitFor();
     await dialog(page).getByLabel('Gift card opened').check();

@@ -240,6 +240,11 @@ describe('a marketing manager', () => {
     const ofFile = dialog(page).getByLabel('From a CSV file');
     await ofFile.setInputFiles(file('mailing.csv', 'email,journeyId\nann@mail.example,1'));
     await dialog(page).getByText('none with the header "reference"').waitFor();
+    await dialog(page).getByLabel('Column with the references').selectOption('email');
+    await dialog(page).getByText('none with the header').waitFor({ state: 'detached' });
+    expect(await dialog(page).getByRole('textbox', { name: 'References' }).inputValue()).toBe(
+      'ann@mail.example',
+    );
     const customers = Array.from({ length: 200 }, (_, nth) => `customer-${nth}`);
     const rows = customers.map((customer, nth) => `journey-${nth},${customer}`);
     await ofFile.setInputFiles(file('mailing.csv', ['journeyId,reference', ...rows].join('\n')));
@@ -765,6 +770,17 @@ describe('an operator', () => {
     await choose(`${header},colour`, `${mark}-two,Two,${url},two,fernway,Fernway,7,,,red`);
     await page.getByText('0 new, 0 changed, 0 unchanged · 1 problem').waitFor();
     await problems.getByRole('row', { name: /1 colour unknown column/ }).waitFor();
+
+    // Without ids: they are made as in the form, and the category is given by its name.
+    await choose(
+      'title,offer_url,partner.name,categories',
+      `${mark} tea,${url},${mark} House,outdoors`,
+      `${mark} milk,${url},,`,
+      `${mark} cake,${url},,`,
+    );
+    await page.getByText('1 new, 0 changed, 0 unchanged · 2 problems').waitFor();
+    await page.getByText(`${mark}-house-${mark}-tea`, { exact: true }).waitFor();
+    await problems.getByRole('row', { name: /3–4 partner\.name .* milk" .*, and 1 more row/ }).waitFor();
     expect(await downloaded(page, button(page, 'CSV template').click())).toEqual([
       expect.stringMatching(/^id,title,.*,locations$/),
     ]);

@@ -707,6 +707,7 @@ export const texts = {
     emptyTitle: 'No keys yet',
     host: 'Host',
     address: 'Address',
+    reference: 'API reference',
     document: 'OpenAPI',
     errorCodes: 'Error codes',
     try: 'Try it',
@@ -1028,7 +1029,11 @@ export const texts = {
       'A reference is your id of a recipient. Enter one per line: the ids that your mailer puts into the message, or else customer numbers. Each line gets its own link.',
     referencesFile: 'From a CSV file',
     referencesFileHint:
-      'Only the column “reference” is read. The file of finished links has it beside each link.',
+      'Only the column “reference” is read, or the one that you choose if there is none. The file of finished links has the references beside the links.',
+    referencesColumn: 'Column with the references',
+    referencesColumnHint: 'The first line of the file has the names of the columns and gets no link.',
+    chooseColumn: 'Choose a column',
+    columnNumber: (number: number) => `Column ${number}`,
     areJourneyIds: 'The references are the ids that the mailer puts into the messages of the campaign',
     isJourneyId: 'The reference is the id that the mailer puts into the messages of the campaign',
     journeyIdsHint:
@@ -1772,7 +1777,8 @@ export const texts = {
     importText:
       'Perks, categories and collections from YAML or CSV files, in the format of “npm run apply”. Nothing is written before you have seen the differences and the problems.',
     file: 'Files',
-    fileHint: 'YAML: a list of perks, of categories, or one collection. CSV: one perk per row.',
+    fileHint:
+      'YAML: a list of perks, of categories, or one collection. CSV: one perk per row. Ids that are missing are made from the title and the name of the partner, and a category may be given by its name.',
     reading: 'Comparing with what is there…',
     summary: (fresh: number, changed: number, same: number) =>
       `${fresh} new, ${changed} changed, ${same} unchanged`,
@@ -1793,6 +1799,8 @@ export const texts = {
     problemRow: 'Row',
     problemColumn: 'Column',
     problem: 'Problem',
+    problemOf: (message: string, others: number) =>
+      others === 0 ? message : `${message}, and ${others} more ${pluralOf(others, 'row', 'rows')} likewise`,
     problemsShown: (count: number) => `The first ${count} are shown. The download has all.`,
     problemsDownload: 'Download problems',
     refused: (count: number) => `${count} refused`,

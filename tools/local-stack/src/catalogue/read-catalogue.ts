@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, extname, join } from 'node:path';
 
 import {
+  completePerks,
   entriesOf,
   entryOf,
   parseYaml,
@@ -88,6 +89,13 @@ export function readCatalogue(directory: string): Catalogue {
       ...(pool.cards && { text: text(`cards/${pool.cards}`) }),
     })),
   };
+  completePerks(
+    catalogue.perks.filter(({ row }) => row !== undefined),
+    {
+      categories: catalogue.categories,
+      partners: catalogue.perks.flatMap(({ partner }) => (partner?.id ? partner : [])),
+    },
+  );
   const [first, ...others] = problems.map(problemLine);
   if (first !== undefined) throw new CatalogueError([first, ...others]);
   const { codes, ...lists } = catalogue;

@@ -11,6 +11,25 @@ export interface Column {
   hasHeader: boolean;
 }
 
+/** A file has several columns, but none with the header that was asked for. */
+export class MissingColumnError extends Error {
+  /** The first row. */
+  readonly names: string[];
+
+  constructor(
+    header: string,
+    private readonly rows: string[][],
+  ) {
+    super(`The file has several columns, but none with the header "${header}".`);
+    this.names = rows[0] ?? [];
+  }
+
+  /** Returns the values of a column that are not empty, without its header. */
+  valuesOf(column: number): string[] {
+    return this.rows.slice(1).flatMap((cells) => cells[column] || []);
+  }
+}
+
 /** Excel writes semicolons where the comma is the decimal separator. */
 export const DELIMITERS = [',', ';', '\t'];
 
@@ -31,7 +50,8 @@ const hasColumns = (text: string, delimiter: string) => {
 
 /**
  * Reads the column with this header. In a file of one column without it, every line is a value.
- * @throws Error if there are several columns and none has that header, or if the file was not UTF-8
+ * @throws MissingColumnError if there are several columns and none has that header
+ * @throws Error if the file was not UTF-8
  */
 export function cellsFromCsv(text: string, header: string): Column {
   requireUtf8(text);
@@ -45,7 +65,10 @@ export function cellsFromCsv(text: string, header: string): Column {
   const rows = rowsOf(text, delimiter);
   const column = indexIn(rows[0]?.cells ?? []);
   if (column < 0 && rows.some(({ cells }) => cells.length > 1))
-    throw new Error(`The file has several columns, but none with the header "${header}".`);
+    throw new MissingColumnError(
+      header,
+      rows.map(({ cells }) => cells),
+    );
   return {
     cells: rows
       .slice(column < 0 ? 0 : 1)

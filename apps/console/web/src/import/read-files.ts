@@ -1,13 +1,17 @@
 import {
   checkCatalogue,
+  completePerks,
   emptyCatalogue,
   entriesOf,
   entryOf,
+  lacksPartnerId,
+  namesCategories,
   parseYaml,
   perksFromCsv,
   perksOf,
   type Catalogue,
   type InFile,
+  type Named,
   type OutsideReference,
   type Problem,
 } from '@perkway/catalogue';
@@ -29,20 +33,26 @@ export interface Item {
   body: Record<string, unknown>;
 }
 
-/** Reads and checks files. `missing` returns the references that no host has. */
-export async function readFiles(
-  files: File[],
-  missing: (references: OutsideReference[]) => Promise<OutsideReference[]>,
-): Promise<{ items: Item[]; problems: Problem[] }> {
+/** Reads from the perks host. */
+export interface Host {
+  /** Returns the references that no host has. */
+  missing: (references: OutsideReference[]) => Promise<OutsideReference[]>;
+  categories: () => Promise<Named['categories']>;
+  partners: () => Promise<Named['partners']>;
+}
+
+/** Reads and checks files. */
+export async function readFiles(files: File[], host: Host): Promise<{ items: Item[]; problems: Problem[] }> {
   const problems: Problem[] = [];
   let data = emptyCatalogue();
   for (const file of files) add(data, file.name, await file.text(), problems);
+  await complete(data, host);
   let found = problems;
   do {
     data = without(data, found);
     // A resource that refers to one with a problem has a problem too, unless the host has that one already.
     const checked = checkCatalogue(data);
-    found = [...checked.problems, ...(await missing(checked.outside)).map(({ problem }) => problem)];
+    found = [...checked.problems, ...(await host.missing(checked.outside)).map(({ problem }) => problem)];
     problems.push(...found);
   } while (found.length > 0);
   const items = LISTS.flatMap((list) =>
@@ -53,6 +63,18 @@ export async function readFiles(
     })),
   );
   return { items, problems };
+}
+
+/** Adds missing ids to the perks of CSV files. Asks the host only for what they name: it may have many perks. */
+async function complete({ perks, categories }: Catalogue, host: Host): Promise<void> {
+  const rows = perks.filter(({ row }) => row !== undefined);
+  completePerks(rows, {
+    categories: [...(rows.some(namesCategories) ? await host.categories() : []), ...categories],
+    partners: [
+      ...perks.flatMap(({ partner }) => (partner?.id ? partner : [])),
+      ...(rows.some(lacksPartnerId) ? await host.partners() : []),
+    ],
+  });
 }
 
 /** Removes resources with a problem, and those of files that cannot be used as a whole. */

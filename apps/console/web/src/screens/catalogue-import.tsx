@@ -4,7 +4,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useId, useState } from 'react';
 import { ApiError, saveFile } from '../api/http';
 import { ACCOUNTS, CATEGORIES, COLLECTIONS, keyOf, PERKS, type Kind } from '../api/managed';
-import { responseOf, storedIfFound } from '../api/perkway';
+import { allOf, responseOf, storedIfFound } from '../api/perkway';
 import type { Item } from '../import/read-files';
 import { Differences } from '../parts/differences';
 import { Icon } from '../parts/icon';
@@ -107,7 +107,11 @@ export default function CatalogueImport() {
     setReading(true);
     try {
       const { readFiles } = await import('../import/read-files');
-      const read = await readFiles(files, missing);
+      const read = await readFiles(files, {
+        missing,
+        categories: () => allOf(CATEGORIES.list({ limit: 200 })),
+        partners: async () => (await allOf(PERKS.list({ limit: 200 }))).map(({ partner }) => partner),
+      });
       setItems(await inBatches(read.items, compare));
       setProblems(read.problems);
     } catch (reason) {

@@ -28,7 +28,25 @@ interface Props {
   read: (page: PageName) => Promise<string>;
 }
 
-/** Lists the sections that contain every word. Sections whose title contains all of them come first. */
+/** Words of a question that say nothing about the sections that answer it. */
+const STOP_WORDS = new Set(
+  'a an and are at be by can do does for from how i if in is it my of on or our the to we what when which why with you your'.split(
+    ' ',
+  ),
+);
+
+/** Returns the words to search for. If all are stop words, all count. */
+const wordsOf = (q: string): string[] => {
+  const words = plainOf(q)
+    .toLowerCase()
+    .split(' ')
+    .map((word) => word.replace(/[?!.,;]+$/, ''))
+    .filter(Boolean);
+  const telling = words.filter((word) => !STOP_WORDS.has(word));
+  return telling.length > 0 ? telling : words;
+};
+
+/** Lists the sections that contain every word of the search. Sections whose title contains all of them come first. */
 export function DocumentationSearch({ q, pages, read }: Props) {
   const sections = useQuery({
     queryKey: ['documentation', pages],
@@ -36,7 +54,7 @@ export function DocumentationSearch({ q, pages, read }: Props) {
       (await Promise.all(pages.map(async (page) => sectionsOf(page, await read(page))))).flat(),
     staleTime: Infinity,
   });
-  const words = plainOf(q).toLowerCase().split(' ').filter(Boolean);
+  const words = wordsOf(q);
   return (
     <Card>
       <Loaded query={sections} lines={12}>

@@ -1,3 +1,4 @@
+import { RESERVED_EVENT_TYPES } from '@perkway/domain/feed-events';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import { Link } from 'react-router';
@@ -115,7 +116,9 @@ export function Events() {
             value={type}
             options={[
               { value: '', label: t.anyType },
-              ...Object.entries(t.types).map(([value, label]) => ({ value, label: `${label} (${value})` })),
+              ...Object.entries(t.types)
+                .filter(([value]) => !RESERVED_EVENT_TYPES.includes(value))
+                .map(([value, label]) => ({ value, label: `${label} (${value})` })),
             ]}
             onValue={set('type')}
           />

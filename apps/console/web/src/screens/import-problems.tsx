@@ -1,6 +1,7 @@
 import type { Problem } from '@perkway/catalogue';
 import { csvCell } from '@perkway/domain/csv-cell';
 import { saveFile } from '../api/http';
+import { groupProblems, rowsText, type ProblemGroup } from '../import/group-problems';
 import { Icon } from '../parts/icon';
 import { Table } from '../parts/table';
 import { texts } from '../texts';
@@ -23,25 +24,34 @@ const save = (problems: Problem[]) => {
   saveFile('import-problems.csv', new Blob([`${lines.join('\r\n')}\r\n`], { type: 'text/csv' }));
 };
 
-/** What is wrong in the files, by row and column. */
-export const ImportProblems = ({ problems }: { problems: Problem[] }) => (
-  <>
-    <p>{t.problemsText}</p>
-    <Table
-      caption={t.problemsCaption}
-      keyOf={(_, index) => index}
-      rows={problems.slice(0, SHOWN)}
-      columns={COLUMNS.map(({ name, member }) => ({
-        name,
-        isNumber: member === 'row',
-        cell: (problem: Problem) => problem[member] ?? '–',
-      }))}
-    />
-    {problems.length > SHOWN && <p>{t.problemsShown(SHOWN)}</p>}
-    <p>
-      <button type="button" className="button" onClick={() => save(problems)}>
-        <Icon name="download" /> {t.problemsDownload}
-      </button>
-    </p>
-  </>
-);
+const CELLS: Record<(typeof COLUMNS)[number]['member'], (group: ProblemGroup) => string | undefined> = {
+  file: ({ file }) => file,
+  row: ({ rows }) => rowsText(rows),
+  column: ({ column }) => column,
+  message: ({ message, count }) => t.problemOf(message, count - 1),
+};
+
+/** What is wrong in the files, by cause. The download has each row. */
+export function ImportProblems({ problems }: { problems: Problem[] }) {
+  const groups = groupProblems(problems);
+  return (
+    <>
+      <p>{t.problemsText}</p>
+      <Table
+        caption={t.problemsCaption}
+        keyOf={(_, index) => index}
+        rows={groups.slice(0, SHOWN)}
+        columns={COLUMNS.map(({ name, member }) => ({
+          name,
+          cell: (group: ProblemGroup) => CELLS[member](group) || '–',
+        }))}
+      />
+      {groups.length > SHOWN && <p>{t.problemsShown(SHOWN)}</p>}
+      <p>
+        <button type="button" className="button" onClick={() => save(problems)}>
+          <Icon name="download" /> {t.problemsDownload}
+        </button>
+      </p>
+    </>
+  );
+}

@@ -11,6 +11,8 @@ import { Events } from './events';
 import { Webhooks } from './webhooks';
 
 const t = texts.integration;
+/** Hosts without an API reference at `/docs`. */
+const WITHOUT_REFERENCE = ['rewards', 'console'];
 const TABS = ['api', 'hosts', 'webhooks', 'events'];
 
 export default function Integration() {
@@ -102,6 +104,18 @@ function Hosts() {
                   <code>{address}</code>
                 </a>
               ),
+            },
+            {
+              name: t.reference,
+              cell: ([name, address]) =>
+                WITHOUT_REFERENCE.includes(name) ? (
+                  '–'
+                ) : (
+                  <a href={`${address}/docs`} rel="noreferrer" target="_blank">
+                    {t.reference}
+                    <span className="sr"> {t.hostNames[name] ?? name}</span>
+                  </a>
+                ),
             },
             {
               name: t.document,

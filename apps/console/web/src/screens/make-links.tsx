@@ -8,6 +8,7 @@ import { poolName } from '../api/pools';
 import { refreshGiftCards } from '../api/stock';
 import type { CreatedLinkJob, LinkedReferences, Pool } from '../api/types';
 import { dayOf, daysAgo } from '../dates';
+import type { MissingColumnError } from '../import/column-from-csv';
 import { formatDate, formatLongDay, formatMoney, formatNumber } from '../format';
 import { CsvButton } from '../parts/csv-button';
 import { Dialog, DialogForm } from '../parts/dialog';
@@ -69,6 +70,9 @@ export default function MakeLinks({ kind, pools, campaignId, onClose }: Props) {
   const [count, setCount] = useState('100');
   const [list, setList] = useState('');
   const [fileError, setFileError] = useState<string | null>(null);
+  /** A file without the column “reference”, whose columns are offered. */
+  const [otherColumns, setOtherColumns] = useState<MissingColumnError | null>(null);
+  const [column, setColumn] = useState('');
   const [made, setMade] = useState<string | null>(null);
   // Idempotency key of this attempt: pressing the button again after a lost response creates nothing twice.
   const attempt = useRef(crypto.randomUUID());
@@ -221,13 +225,22 @@ export default function MakeLinks({ kind, pools, campaignId, onClose }: Props) {
   /** Puts the references of a file into the form, so that the person sees them. */
   const read = async (file: File | null) => {
     if (!file) return;
+    const { columnFromCsv, MissingColumnError: Missing } = await import('../import/column-from-csv');
+    setFileError(null);
+    setOtherColumns(null);
+    setColumn('');
     try {
-      const { columnFromCsv } = await import('../import/column-from-csv');
       changed(setList)(columnFromCsv(await file.text(), 'reference').join('\n'));
-      setFileError(null);
     } catch (error) {
       setFileError((error as Error).message);
+      if (error instanceof Missing) setOtherColumns(error);
     }
+  };
+  const choose = (index: string) => {
+    setColumn(index);
+    if (index === '') return;
+    setFileError(null);
+    changed(setList)(otherColumns!.valuesOf(Number(index)).join('\n'));
   };
   return (
     <DialogForm
@@ -314,6 +327,19 @@ export default function MakeLinks({ kind, pools, campaignId, onClose }: Props) {
                   accept=".csv,.txt,text/csv,text/plain"
                   onFile={(file) => void read(file)}
                 />
+                {otherColumns && (
+                  <SelectField
+                    label={t.referencesColumn}
+                    hint={t.referencesColumnHint}
+                    value={column}
+                    any={t.chooseColumn}
+                    options={otherColumns.names.map((name, index) => ({
+                      value: String(index),
+                      label: name || t.columnNumber(index + 1),
+                    }))}
+                    onValue={choose}
+                  />
+                )}
                 <div className="actions">
                   <CsvButton
                     label={texts.csvTemplate}

@@ -1,3 +1,4 @@
+import { perkIdOf } from '@perkway/catalogue/complete-perks';
 import { placesOf } from '@perkway/catalogue/places';
 import { PERK_TEXTS } from '@perkway/catalogue/resources';
 import { PERK_SHAPE } from '@perkway/catalogue/shapes';
@@ -18,7 +19,7 @@ import { PerkPicture } from '../parts/perk-picture';
 import { ResourceEditor, type EditorProps } from '../parts/resource-editor';
 import { OwnTranslations } from '../parts/translations';
 import { UsedIn } from '../parts/used-in';
-import { followedSlug, slugOf } from '../slug';
+import { followedSlug } from '../slug';
 import { texts } from '../texts';
 import { CouponCodes } from './coupon-codes';
 
@@ -78,7 +79,7 @@ export default function PerkEditor({ id, onSaved, onDeleted, onNamed }: EditorPr
       <ResourceEditor<StoredPerk, PutPerk, PutPerk>
         kind={PERKS}
         id={id}
-        makeId={({ partner, title }) => slugOf(`${partner.name} ${title}`)}
+        makeId={perkIdOf}
         blank={BLANK}
         toDraft={(stored) => ({ ...BLANK, ...bodyOf<PutPerk>(stored) })}
         toBody={(perk) => perk}

@@ -1,3 +1,4 @@
+import { RESERVED_EVENT_TYPES } from '@perkway/domain/feed-events';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useNavigate } from 'react-router';
@@ -100,6 +101,9 @@ function WebhookForm({ stored, onClose, onSaved }: FormProps) {
   const [description, setDescription] = useState(before?.description ?? '');
   const [isAll, setAll] = useState(!before?.types);
   const [types, setTypes] = useState<Webhook['types'] & object>(before?.types ?? []);
+  // A reserved type is never sent, so it is shown only where it was chosen through the API, to remove it.
+  const isOffered = (type: FeedEventType) =>
+    !RESERVED_EVENT_TYPES.includes(type) || before?.types?.includes(type);
   const [ordered, setOrdered] = useState(before?.ordered ?? false);
 
   const write = async () => {
@@ -177,7 +181,7 @@ function WebhookForm({ stored, onClose, onSaved }: FormProps) {
                 <fieldset key={group.name} className="type-group">
                   <legend className="hint">{group.name}</legend>
                   <div className="checks">
-                    {group.types.map((type) => (
+                    {group.types.filter(isOffered).map((type) => (
                       <CheckField
                         key={type}
                         label={

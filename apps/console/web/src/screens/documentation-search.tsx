@@ -28,7 +28,7 @@ interface Props {
   read: (page: PageName) => Promise<string>;
 }
 
-/** Words of a question that say nothing about the sections that answer it. */
+/** Words of a question that occur in nearly every section. */
 const STOP_WORDS = new Set(
   'a an and are at be by can do does for from how i if in is it my of on or our the to we what when which why with you your'.split(
     ' ',

@@ -44,8 +44,13 @@ export function requireUtf8(text: string): void {
 
 /** Whether the delimiter makes columns: each row has the same number of cells, and more than one. */
 const hasColumns = (text: string, delimiter: string) => {
-  const widths = new Set(rowsOf(text, delimiter).map(({ cells }) => cells.length));
-  return widths.size === 1 && !widths.has(1);
+  try {
+    const widths = new Set(rowsOf(text, delimiter).map(({ cells }) => cells.length));
+    return widths.size === 1 && !widths.has(1);
+  } catch {
+    // Quotes are misplaced with this delimiter, but may be right with another.
+    return false;
+  }
 };
 
 /**

@@ -78,6 +78,11 @@ describe('calls to the fleet', () => {
     const all = fleet.page(operator);
     expect(await stockOf(all, `/api/stock?pool_id=${their}`)).toMatchObject([{ account_id: others.account }]);
     expect(await stockOf(all, '/api/stock?pool_id=x')).toEqual([]);
+    const several = `/api/stock?pool_id=${my}&pool_id=${their}&pool_id=x`;
+    const both: { pool_id: string }[] = await stockOf(all, several);
+    expect(both.map(({ pool_id }) => pool_id).toSorted()).toEqual([my, their].toSorted());
+    expect(await stockOf(page, several)).toEqual(own);
+    await all.get(`/api/stock?${`pool_id=${my}&`.repeat(101)}`).expect(400);
     const low: { pool_id: string }[] = await stockOf(all, '/api/low-stock');
     expect(low.map(({ pool_id }) => pool_id)).toEqual(expect.arrayContaining([my, their]));
     const perk = `codes-${randomUUID()}`;

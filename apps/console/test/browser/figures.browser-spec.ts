@@ -656,7 +656,7 @@ it('finds sections of the documentation by their words', async () => {
     ['How long are events kept?', /^Events: The feed/],
   ] as const) {
     await field.fill(typed);
-    await page.getByRole('link', { name: found }).waitFor();
+    await page.getByRole('link', { name: found }).first().waitFor();
   }
   await field.fill('xyzzy');
   await page.getByText('Nothing found').waitFor();

@@ -248,12 +248,11 @@ describe('a marketing manager', () => {
     const customers = Array.from({ length: 200 }, (_, nth) => `customer-${nth}`);
     const rows = customers.map((customer, nth) => `journey-${nth},${customer}`);
     await ofFile.setInputFiles(file('mailing.csv', ['journeyId,reference', ...rows].join('\n')));
-    await dialog(page).getByText('none with the header').waitFor({ state: 'detached' });
+    await dialog(page).getByText('Links asked for: 200. Cards available: ').waitFor();
+    await dialog(page).getByText('cards short').waitFor({ state: 'detached' });
     expect(await dialog(page).getByRole('textbox', { name: 'References' }).inputValue()).toBe(
       customers.join('\n'),
     );
-    await dialog(page).getByText('cards short').waitFor({ state: 'detached' });
-    await dialog(page).getByText('Links asked for: 200. Cards available: ').waitFor();
     const areIds = dialog(page).getByLabel(
       'The references are the ids that the mailer puts into the messages',
     );

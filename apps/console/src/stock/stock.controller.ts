@@ -11,7 +11,7 @@ import {
   type CardStock,
   type StockQuery,
 } from '@perkway/domain';
-import { RpcClient } from '@perkway/platform';
+import { ApiProblems, RpcClient } from '@perkway/platform';
 import { CurrentSession, type Session } from '../sessions/session.js';
 import { CardStockDto, CodeStockDto, LOW } from './stock.dto.js';
 
@@ -42,6 +42,7 @@ export class StockController {
     schema: { type: 'array', items: { type: 'string', format: 'uuid' }, maxItems: MAX_POOLS },
   })
   @ApiOkResponse({ description: 'The first to run out first', type: [CardStockDto] })
+  @ApiProblems('VALIDATION_FAILED')
   async getStock(
     @CurrentSession() { account, role }: Session,
     @Query('pool_id') pool?: unknown,

@@ -3,16 +3,19 @@ import pg from 'pg';
 
 /** SQLSTATE of a write on a read-only server. */
 const READ_ONLY = '25006';
-/**
- * Connections that this process opens at a time. After a failover all processes reconnect at once, and without the limit
- * every attempt may take longer than the pool's timeout (docs/adr/0049-reconnecting.md).
- */
-const CONCURRENT_CONNECTS = 2;
-
 type Done = (error: Error) => void;
 
+/** The connections to one server that this process is opening. */
+interface Gate {
+  isOpening: boolean;
+  waiting: (() => void)[];
+}
+
 /**
- * Opens few connections at a time, and keeps the failures of a connection local to it:
+ * Opens one connection to a server at a time. After a failover all processes reconnect at once, and on a busy machine many
+ * attempts at once would all take longer than the pool's timeout, again and again (docs/adr/0049-reconnecting.md).
+ *
+ * Keeps the failures of a connection local to it:
  *
  * - A connection that breaks while it is checked out and idle emits an error without a listener, which would end the
  * process. Its holder gets the error from the next statement instead.
@@ -22,8 +25,8 @@ type Done = (error: Error) => void;
  * connection resolves the host name again.
  */
 export class ResilientClient extends pg.Client {
-  private static connecting = 0;
-  private static readonly waiting: (() => void)[] = [];
+  /** By host and port, so that one server that does not respond holds up no other. */
+  private static readonly gates = new Map<string, Gate>();
 
   constructor(options?: string | pg.ClientConfig) {
     super(options);
@@ -43,25 +46,32 @@ export class ResilientClient extends pg.Client {
   override connect(done?: Done): Promise<pg.Client> | void {
     // Only pools pass a callback, and only they connect again and again.
     if (!done) return super.connect();
-    const { waiting } = ResilientClient;
+    const { gate } = this;
     const begin = () => {
       this.stream.off('close', giveUp);
-      ResilientClient.connecting += 1;
+      gate.isOpening = true;
       super.connect((error: Error) => {
-        ResilientClient.connecting -= 1;
+        gate.isOpening = false;
         // The newest, which has the most time left.
-        waiting.pop()?.();
+        gate.waiting.pop()?.();
         done(error);
       });
     };
     // The pool closes the stream after its timeout.
     const giveUp = () => {
-      waiting.splice(waiting.indexOf(begin), 1);
+      gate.waiting.splice(gate.waiting.indexOf(begin), 1);
       done(new Error('Connection terminated'));
     };
-    if (ResilientClient.connecting < CONCURRENT_CONNECTS) return begin();
-    waiting.push(begin);
+    if (!gate.isOpening) return begin();
+    gate.waiting.push(begin);
     this.stream.once('close', giveUp);
+  }
+
+  private get gate(): Gate {
+    const server = `${this.host}:${this.port}`;
+    const gate = ResilientClient.gates.get(server) ?? { isOpening: false, waiting: [] };
+    ResilientClient.gates.set(server, gate);
+    return gate;
   }
 
   private get stream(): Socket {

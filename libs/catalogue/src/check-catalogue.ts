@@ -139,7 +139,7 @@ export function checkCatalogue(files: Catalogue): { problems: Problem[]; outside
     const name = isMissing(perk.id) && !perk.title ? 'this perk' : `perk "${perk.id ?? perk.title}"`;
     const complain = (column: string, message: string): number =>
       problems.push({ ...problem(perk, column, message), subject: name });
-    // Rows of a CSV get missing ids from the title and the partner's name, so the lack of those is the only problem.
+    // In a CSV, missing ids are derived from the title and the partner's name, so only a missing title or name is reported.
     const [lacksTitle, lacksPartner] = [!perk.title, !perk.partner?.name].map(
       (lacks) => lacks && perk.row !== undefined,
     );

@@ -6,7 +6,7 @@ import type { Category, InFile, Perk } from './resources.js';
 export const perkIdOf = ({ partner, title }: { partner: { name: string }; title: string }): string =>
   slugOf(`${partner.name} ${title}`);
 
-/** What the rows of a CSV may name instead of giving its id. */
+/** What the rows of a CSV may name instead of giving its id, besides the partners of the perks themselves. */
 export interface Named {
   categories: Pick<Category, 'id' | 'name'>[];
   partners: Perk['partner'][];
@@ -23,12 +23,15 @@ const folded = (name: unknown): string => String(name).toLowerCase();
 
 /**
  * Adds the ids that rows of a CSV lack, as the console's form does: those of the perk, its offer and its partner. A known
- * partner keeps its id. Replaces names of categories by ids. Changes the perks in place, because problems refer to them.
+ * partner keeps its id. Replaces names of categories by ids. Leaves perks of YAML files as they are. Changes the perks in
+ * place, because problems refer to them.
  */
 export function completePerks(perks: InFile<Perk>[], { categories, partners }: Named): void {
-  const partnerIds = new Map(partners.map(({ id, name }) => [name, id]));
+  const known = [...perks.flatMap(({ partner }) => (partner?.id ? partner : [])), ...partners];
+  const partnerIds = new Map(known.map(({ id, name }) => [name, id]));
   const categoryIds = new Map(categories.map(({ id, name }) => [folded(name), id]));
   for (const perk of perks) {
+    if (perk.row === undefined) continue;
     const { title, partner } = perk;
     if (lacksPartnerId(perk)) setIfMade(partner, 'id', partnerIds.get(partner.name) ?? slugOf(partner.name));
     if (title && !perk.offer_slug) setIfMade(perk, 'offer_slug', slugOf(title));

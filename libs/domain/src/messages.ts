@@ -513,8 +513,8 @@ export const LIST_STOCK: RpcContract<StockQuery, { stocks: CardStock[] }> = {
 };
 export interface StockQuery {
   account?: string | undefined;
+  /** What consoles of earlier releases send instead of `pools`. */
   pool?: string | undefined;
-  /** Several pools, instead of `pool`. */
   pools?: string[];
   low?: boolean;
 }

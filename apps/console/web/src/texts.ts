@@ -1660,7 +1660,7 @@ export const texts = {
       customer_id:
         'Custom attributes (cmeta_*) are not counted: an erasure also finds events by cmeta_customer_id, cmeta_customerId and cmeta_customer, searches no other attribute, and removes all attributes of the events it finds.',
     },
-    notCounted: 'What is stored under this id could not be counted.',
+    notCounted: 'The data stored under this id could not be counted.',
     events: (count: string, cube: string) => `${cube}: ${count}`,
     jobRows: (count: string) => `Rows of link jobs: ${count}`,
     codes: (count: string) => `Single-use codes: ${count}`,

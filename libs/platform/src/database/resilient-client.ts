@@ -12,8 +12,8 @@ interface Gate {
 }
 
 /**
- * Opens one connection to a server at a time. After a failover all processes reconnect at once, and on a busy machine many
- * attempts at once would all take longer than the pool's timeout, again and again (docs/adr/0049-reconnecting.md).
+ * Opens at most one connection to a server at a time. After a failover all processes reconnect at once, and on a busy
+ * machine concurrent attempts would keep exceeding the pool's timeout (docs/adr/0049-reconnecting.md).
  *
  * Keeps the failures of a connection local to it:
  *

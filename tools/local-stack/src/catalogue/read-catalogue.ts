@@ -89,13 +89,7 @@ export function readCatalogue(directory: string): Catalogue {
       ...(pool.cards && { text: text(`cards/${pool.cards}`) }),
     })),
   };
-  completePerks(
-    catalogue.perks.filter(({ row }) => row !== undefined),
-    {
-      categories: catalogue.categories,
-      partners: catalogue.perks.flatMap(({ partner }) => (partner?.id ? partner : [])),
-    },
-  );
+  completePerks(catalogue.perks, { categories: catalogue.categories, partners: [] });
   const [first, ...others] = problems.map(problemLine);
   if (first !== undefined) throw new CatalogueError([first, ...others]);
   const { codes, ...lists } = catalogue;

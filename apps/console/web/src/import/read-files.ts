@@ -68,12 +68,9 @@ export async function readFiles(files: File[], host: Host): Promise<{ items: Ite
 /** Adds missing ids to the perks of CSV files. Asks the host only for what they name: it may have many perks. */
 async function complete({ perks, categories }: Catalogue, host: Host): Promise<void> {
   const rows = perks.filter(({ row }) => row !== undefined);
-  completePerks(rows, {
+  completePerks(perks, {
     categories: [...(rows.some(namesCategories) ? await host.categories() : []), ...categories],
-    partners: [
-      ...perks.flatMap(({ partner }) => (partner?.id ? partner : [])),
-      ...(rows.some(lacksPartnerId) ? await host.partners() : []),
-    ],
+    partners: rows.some(lacksPartnerId) ? await host.partners() : [],
   });
 }
 

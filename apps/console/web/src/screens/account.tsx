@@ -1,3 +1,4 @@
+import { slugOf } from '@perkway/domain/slug';
 import { useState } from 'react';
 import { Link, useNavigate, useParams } from 'react-router';
 import { ACCOUNTS } from '../api/managed';
@@ -16,7 +17,6 @@ import { LogoField } from '../parts/logo-field';
 import { Card, Screen } from '../parts/screen';
 import { ResourceEditor } from '../parts/resource-editor';
 import { ViewAsClient } from '../parts/view-as-client';
-import { slugOf } from '../slug';
 import { texts } from '../texts';
 import { Holdings } from './holdings';
 import { People } from './people';

@@ -1,3 +1,4 @@
+import { slugOf } from '@perkway/domain/slug';
 import { differences } from '@perkway/catalogue/differences';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -28,7 +29,6 @@ import { Differences } from '../parts/differences';
 import { Empty } from '../parts/loaded';
 import { Pages } from '../parts/pages';
 import { RowName, Table } from '../parts/table';
-import { slugOf } from '../slug';
 import { texts } from '../texts';
 
 const t = texts.auditLog;

@@ -1,3 +1,4 @@
+import { slugOf } from '@perkway/domain/slug';
 import { SHAPES } from '@perkway/catalogue/shapes';
 import { useState } from 'react';
 import { Link, useNavigate, useParams } from 'react-router';
@@ -14,7 +15,6 @@ import { ResourceEditor } from '../parts/resource-editor';
 import { ResourceList } from '../parts/resource-list';
 import { Screen } from '../parts/screen';
 import { LimitsOf } from '../parts/used-in';
-import { slugOf } from '../slug';
 import { texts } from '../texts';
 
 const t = texts.campaignEditor;

@@ -1,3 +1,4 @@
+import { slugOf } from '@perkway/domain/slug';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { sendRequest } from '../api/http';
@@ -14,7 +15,6 @@ import { useNotices } from '../parts/notices';
 import { Card } from '../parts/screen';
 import { useSearchFilters } from '../parts/search-filters';
 import { Table } from '../parts/table';
-import { slugOf } from '../slug';
 import { texts } from '../texts';
 
 const t = texts.pools;

@@ -1,3 +1,4 @@
+import { slugOf } from '@perkway/domain/slug';
 import { useQueries, useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
 import { useState, type FormEvent } from 'react';
 import { Link, useParams } from 'react-router';
@@ -15,7 +16,6 @@ import { Loaded } from '../parts/loaded';
 import { useNotices } from '../parts/notices';
 import { Card, Screen } from '../parts/screen';
 import { Table } from '../parts/table';
-import { slugOf } from '../slug';
 import { texts } from '../texts';
 
 const t = texts.erasures;

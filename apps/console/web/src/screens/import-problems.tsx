@@ -31,7 +31,7 @@ const CELLS: Record<(typeof COLUMNS)[number]['member'], (group: ProblemGroup) =>
   message: ({ message, count }) => t.problemOf(message, count - 1),
 };
 
-/** What is wrong in the files, by cause. The download has each row. */
+/** Lists the problems, grouped by cause. The download has a line for every row. */
 export function ImportProblems({ problems }: { problems: Problem[] }) {
   const groups = groupProblems(problems);
   return (

@@ -1,3 +1,4 @@
+import { slugOf } from '@perkway/domain/slug';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'react-router';
@@ -11,7 +12,6 @@ import { Icon } from '../parts/icon';
 import { useLiveInterval } from '../parts/live';
 import { Loaded } from '../parts/loaded';
 import { useNotices } from '../parts/notices';
-import { slugOf } from '../slug';
 import { texts } from '../texts';
 
 const t = texts.giftCards;

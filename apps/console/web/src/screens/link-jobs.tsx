@@ -1,3 +1,4 @@
+import { slugOf } from '@perkway/domain/slug';
 import { useIsFetching, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { Link, useLocation } from 'react-router';
@@ -15,7 +16,6 @@ import { Card } from '../parts/screen';
 import { useSearchFilters } from '../parts/search-filters';
 import { useScrollToHash } from '../scroll-to-hash';
 import { texts } from '../texts';
-import { slugOf } from '../slug';
 import { Approval } from './approval';
 import { LinkCounts } from './link-counts';
 import { ReachedLimits } from './reached-limits';

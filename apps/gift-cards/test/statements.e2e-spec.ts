@@ -44,6 +44,7 @@ describe('GET /statements', () => {
       at,
       ids.map(String),
     ]);
+  /** Call it after the history is written: the app closes the months since the first pool was created at any moment. */
   const createdIn = (pool: string, month: string) =>
     move('pools', 'created_at', `${month}-01T00:00:00Z`, [pool]);
   /** Loads cards as if it had happened at that time. */
@@ -77,7 +78,6 @@ describe('GET /statements', () => {
   it('adds up over twelve months of history, to the month that is open', async () => {
     const entries = [EUR_25, { ...EUR_25, denomination: 10.1 }];
     const pool = await gift.aPool(0);
-    await createdIn(pool, monthsAgo(12));
     const expected: Record<string, Record<string, number>> = {};
     for (let ago = 12; ago >= 0; ago -= 1)
       for (const [index, entry] of entries.entries()) {
@@ -100,6 +100,7 @@ describe('GET /statements', () => {
           generated: counts.revealed + counts.cancelled + counts.expired,
         };
       }
+    await createdIn(pool, monthsAgo(12));
 
     let before: Statement | undefined;
     for (let ago = 13; ago >= 0; ago -= 1) {
@@ -124,7 +125,6 @@ describe('GET /statements', () => {
   it('never changes a closed month, whatever happens later', async () => {
     const pool = await gift.aPool(0);
     const [last, earlier] = [monthsAgo(1), monthsAgo(2)];
-    await createdIn(pool, earlier);
     await loadAt(pool, 10, `${earlier}-05T00:00:00Z`);
     await linkAt(pool, `${earlier}-06T00:00:00Z`, { state: 'revealed', at: `${last}-01T00:00:00Z` });
     const [waiting, unwanted, unseen] = [
@@ -132,6 +132,7 @@ describe('GET /statements', () => {
       await linkAt(pool, `${last}-06T00:00:00Z`),
       await linkAt(pool, `${last}-06T00:00:00Z`),
     ];
+    await createdIn(pool, earlier);
     const closed = [await statement(earlier), await statement(last)];
     expect(closed.map(({ rows }) => cardsOf(rows[0]))).toMatchObject([
       { opening: 0, loaded: 10, revealed: 0, closing: 10, generated: 1, outstanding: 1 },
@@ -221,7 +222,6 @@ describe('GET /statements', () => {
        select card_id, inventory_id, $1, $2 from gone`,
       [withdrawal, `${month}-05T00:00:00Z`],
     );
-    // Last, because the app closes the month as soon as the pool belongs to it.
     await createdIn(pool, month);
     const figures = { opening: 0, loaded: 4, revealed: 0, withdrawn: 2, closing: 2 };
     expect(cardsOf((await statement(month)).rows[0])).toMatchObject(figures);
@@ -236,7 +236,6 @@ describe('GET /statements', () => {
   it('stores a month once if two replicas close it, and the audit counts it again', async () => {
     const pool = await gift.aPool(0);
     await loadAt(pool, 3, `${monthsAgo(1)}-05T00:00:00Z`);
-    // Last, because the app closes the month as soon as the pool belongs to it.
     await createdIn(pool, monthsAgo(1));
     const closer = gift.app.app.get(MonthCloser, { strict: false });
     await Promise.all([closer.close(), closer.close()]);

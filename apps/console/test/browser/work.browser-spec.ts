@@ -2207,8 +2207,9 @@ describe('keys and sessions', () => {
       `select to_char(date_trunc('month', now() at time zone 'UTC') - interval '1 month', 'YYYY-MM') as month`,
     );
     const month = from!.month;
-    await query(`update gift_cards.pools set created_at = '${month}-01T12:00:00Z'`);
     await query(`update gift_cards.cards set loaded_at = '${month}-02T00:00:00Z'`);
+    // Last, because the app then closes the month at any moment.
+    await query(`update gift_cards.pools set created_at = '${month}-01T12:00:00Z'`);
     const page = await stage.signIn(context);
     await page.getByRole('link', { name: 'Statements', exact: true }).click();
     await page.getByText('This month is not over').waitFor();

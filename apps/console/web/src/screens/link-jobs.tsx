@@ -1,5 +1,5 @@
 import { slugOf } from '@perkway/domain/slug';
-import { useIsFetching, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { Link, useLocation } from 'react-router';
 import { useCampaignNames } from '../api/campaigns';
@@ -51,8 +51,7 @@ export function LinkJobs() {
     if (made === undefined) return;
     void refreshGiftCards(client);
   }, [client, made]);
-  // The cards above push a job away until they are loaded.
-  useScrollToHash(useIsFetching() === 0 && jobs.data !== undefined, 'center');
+  useScrollToHash(jobs.data !== undefined, 'center');
   const act = (action: Promise<unknown>) =>
     attempt(action.then(() => client.invalidateQueries({ queryKey: JOBS_KEY })));
 

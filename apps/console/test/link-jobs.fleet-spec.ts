@@ -209,6 +209,30 @@ describe('link jobs', () => {
     expect(refused.body.detail).toContain('references_are_journey_ids');
   });
 
+  it('give their links custom attributes', async () => {
+    const { account, page, poolId } = await somebody(1);
+    const attributes = { utm_source: 'mailchimp', cmeta_segment: 'gold' };
+    const { id } = (await create(page, { poolId, count: 1, attributes }).expect(202)).body;
+    expect(await until(page, id, 'done')).toMatchObject({ attributes });
+    expect(
+      await fleet.database.query('select attributes from gift_cards.reward_links where account = $1', [
+        account,
+      ]),
+    ).toEqual([{ attributes: { utm: { utm_source: 'mailchimp' }, cmeta: { segment: 'gold' } } }]);
+
+    const many = Object.fromEntries(Array.from({ length: 21 }, (_, nth) => [`cmeta_${nth}`, 'x']));
+    for (const refused of [
+      { segment: 'gold' },
+      { utm_source: 'x'.repeat(255) },
+      { utm_source: 1 },
+      many,
+      [],
+    ]) {
+      const { body } = await create(page, { poolId, count: 1, attributes: refused }).expect(400);
+      expect(body.errors).toMatchObject([{ field: 'attributes' }]);
+    }
+  });
+
   it('are created once per idempotency key', async () => {
     const { page, poolId, account } = await somebody(40);
     const key = randomUUID();

@@ -8,6 +8,7 @@ import {
   IsBoolean,
   IsInt,
   IsNumber,
+  IsObject,
   IsPositive,
   IsUUID,
   Max,
@@ -18,6 +19,13 @@ export const MAX_LINKS = 10_000;
 const MAX_REFERENCE = 255;
 const MAX_NAME = 100;
 const MAX_COMMENT = 1_000;
+export const MAX_ATTRIBUTES = 20;
+const ATTRIBUTES = {
+  type: 'object',
+  additionalProperties: { type: 'string' },
+  description: 'Custom attributes (`cmeta_*`, `utm_*`) that every event of the links carries',
+  example: { utm_source: 'mailchimp', utm_medium: 'email' },
+} as const;
 /** Larger values are probably milliseconds. */
 const MAX_SECONDS = 1e11;
 
@@ -81,6 +89,10 @@ export class CreateLinkJobDto {
   @IsOmittable()
   @IsBoolean()
   references_are_journey_ids?: boolean | null;
+  @ApiProperty({ ...ATTRIBUTES, maxProperties: MAX_ATTRIBUTES })
+  @IsOmittable()
+  @IsObject()
+  attributes?: Record<string, string> | null;
   @ApiProperty({
     type: 'integer',
     description: 'Number of links without a reference; instead of `references`',
@@ -208,6 +220,8 @@ export class LinkJobDto extends CreatedLinkJobDto {
   campaign_id: string | null;
   @ApiProperty({ description: 'Whether each reference is also a `journey_id`', example: true })
   references_are_journey_ids: boolean;
+  @ApiProperty(ATTRIBUTES)
+  attributes: Record<string, string>;
   @ApiProperty({ example: 25 })
   denomination: number;
   @ApiProperty({ example: 'EUR' })

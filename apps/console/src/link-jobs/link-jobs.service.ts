@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { PerkwayError, type Perkway } from '@perkway/client';
 import {
+  appendAttributes,
+  ATTRIBUTE_VALUE_LIMIT,
   csvCell,
   ApiError,
   COUNT_LINK_STATES,
@@ -8,6 +10,7 @@ import {
   isUuid,
   lastOf,
   LIST_LINK_STATES,
+  readCustomAttributes,
   unavailable,
   type Approvals,
   type LinkStates,
@@ -33,6 +36,7 @@ import type { Session } from '../sessions/session.js';
 import {
   JOB_STATES,
   LINK_STATES,
+  MAX_ATTRIBUTES,
   type CancelledLinksDto,
   type CreatedLinkJobDto,
   type CreateLinkJobDto,
@@ -105,6 +109,19 @@ function needsApproval(approvals: Approvals | null, { denomination, currency }: 
   return total > (links ?? Infinity) || value > (highest ?? Infinity);
 }
 
+/** @throws ApiError VALIDATION_FAILED for an attribute that gift-cards would drop */
+function attributesOf({ attributes }: CreateLinkJobDto): Record<string, string> {
+  const given = attributes ?? {};
+  const kept = new URLSearchParams();
+  appendAttributes(kept, readCustomAttributes(given));
+  if (kept.size > MAX_ATTRIBUTES || kept.size < Object.keys(given).length)
+    throw invalidField(
+      'attributes',
+      `must be at most ${MAX_ATTRIBUTES} \`utm_*\` and \`cmeta_*\` members with texts of fewer than ${ATTRIBUTE_VALUE_LIMIT} characters`,
+    );
+  return Object.fromEntries(kept);
+}
+
 /** Manages link jobs. `LinkJobRunner` creates their links in the background. */
 @Injectable()
 export class LinkJobsService {
@@ -141,6 +158,7 @@ export class LinkJobsService {
       campaign_id: campaign ?? null,
       expires_at: expires_at ?? Math.floor(this.clock.now() / 1000) + DEFAULT_DAYS * DAY_S,
       references_are_journey_ids,
+      attributes: attributesOf(body),
     };
     const digest = createHash('sha256').update(JSON.stringify(body)).digest('hex');
     const known = await this.findByKey(session, idempotencyKey);
@@ -538,6 +556,7 @@ export class LinkJobsService {
       pool_id: request.pool_id,
       campaign_id: request.campaign_id,
       references_are_journey_ids: request.references_are_journey_ids ?? false,
+      attributes: request.attributes ?? {},
       denomination: request.denomination,
       currency: request.currency,
       expires_at: request.expires_at,

@@ -12,6 +12,8 @@ export interface LinkRequest {
   expires_at: number;
   /** Absent in jobs of earlier releases. */
   references_are_journey_ids?: boolean;
+  /** `cmeta_*` and `utm_*` by name. Absent in jobs of earlier releases. */
+  attributes?: Record<string, string>;
 }
 export interface JobRow {
   row: number;
@@ -30,11 +32,19 @@ export async function makeLink(
   perkway: Perkway,
   createdBy: string,
   jobId: string,
-  { pool_id: poolId, country, campaign_id, references_are_journey_ids, ...preference }: LinkRequest,
+  {
+    pool_id: poolId,
+    country,
+    campaign_id,
+    references_are_journey_ids,
+    attributes,
+    ...preference
+  }: LinkRequest,
   { row, reference }: JobRow,
 ): Promise<Made> {
   try {
     const { id, reward_link: link } = await perkway.gift.generateRewardLink({
+      ...attributes,
       ...preference,
       poolId,
       createdBy,

@@ -259,6 +259,7 @@ describe('a marketing manager', () => {
     await areIds.uncheck();
     await button(page, 'Continue').click();
     await dialog(page).getByText('The links count apart from the views and clicks').waitFor();
+    await dialog(page).getByText('like its other links: spring-mail, email.').waitFor();
     await button(page, 'Back').click();
     await areIds.check();
     await button(page, 'Continue').click();

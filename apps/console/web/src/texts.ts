@@ -1042,6 +1042,8 @@ export const texts = {
     checkJourneys:
       'Each link counts in the journey of its recipient: the references are the ids in the messages.',
     checkNoJourneys: 'The links count apart from the views and clicks of their recipients.',
+    checkMailing: (names: string) =>
+      `The links carry the names of the mailing, like its other links: ${names}.`,
     jobName: 'Name',
     jobNameHint: 'To recognize these links later, such as “Spring mailing”. Optional.',
     check: 'Continue',
@@ -1100,6 +1102,7 @@ export const texts = {
     progress: (made: string, total: string) => `${made} of ${total} made`,
     worth: (value: string) => `, worth ${value}`,
     forCampaign: (name: string) => `, for ${name}`,
+    forMailing: (names: string) => ` (${names})`,
     failedRows: (count: string) => `${count} not made`,
     failedOf: (rows: number[], code: string) =>
       `${rows.length === 1 ? `Row ${rows[0]}` : `${rows.length} rows from row ${rows[0]} to ${rows.at(-1)}`}: ${code}`,

@@ -12,8 +12,8 @@ import {
   personalUrl,
   pixelHtml,
   PLACEHOLDERS,
-  type Mailer,
 } from '../mail-snippets';
+import { mailingOf, OPTIONAL_UTM } from '../mailing';
 import { daysAgo } from '../dates';
 import { formatExactMoment } from '../format';
 import { CopyButton } from '../parts/copy-button';
@@ -32,8 +32,6 @@ const t = texts.send;
 const PERKS_AT_ONCE = 12;
 const SOURCES = 'campaign_funnel.utm_source';
 const MOST_SOURCES = 50;
-/** What tells the mailings of a source apart. URLs have them only if they are filled in. */
-const OPTIONAL = ['utm_campaign', 'utm_content'] as const;
 type Pixel = keyof typeof t.pixelOf;
 
 /** The sources of the past year, the largest first, so that a mailing can get the same name again. */
@@ -61,18 +59,10 @@ export default function CampaignSend({ campaign }: { campaign: Campaign }) {
   const [shown, setShown] = useState(PERKS_AT_ONCE);
   const sources = useKnownSources();
   const sourcesId = useId();
-  const asked = valueOf('mailer');
-  const mailer: Mailer = asked in t.mailers ? (asked as Mailer) : 'mailchimp';
+  const { mailer, utm } = mailingOf(valueOf);
   const placeholder = mailer === 'own' ? own.trim() : PLACEHOLDERS[mailer];
   const isUsable = isUsablePlaceholder(placeholder);
   const pixel: Pixel = valueOf('pixel') === 'teaser' ? 'teaser' : 'reward';
-  const utm = {
-    utm_source: valueOf('utm_source').trim() || (mailer === 'own' ? 'mail' : t.sources[mailer]),
-    utm_medium: 'email',
-    ...Object.fromEntries(
-      OPTIONAL.map((name) => [name, valueOf(name).trim()]).filter(([, value]) => value !== ''),
-    ),
-  };
   const { id: campaignId, incentives } = campaign;
   const perks = incentives.slice(0, shown);
   const info = usePerkInfo(perks.map((perkId) => ({ perkId, campaignId })));
@@ -159,7 +149,7 @@ export default function CampaignSend({ campaign }: { campaign: Campaign }) {
               <option key={source} value={source} />
             ))}
           </datalist>
-          {OPTIONAL.map((name) => (
+          {OPTIONAL_UTM.map((name) => (
             <TextField
               key={name}
               label={t.utm[name]}

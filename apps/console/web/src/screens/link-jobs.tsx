@@ -132,6 +132,8 @@ export function LinkJobs() {
                     {t.progress(formatNumber(job.made), formatNumber(job.total))}
                     {job.made > 0 && t.worth(formatMoney(job.made * job.denomination, job.currency))}
                     {job.campaign_id && t.forCampaign(nameOf(job.campaign_id))}
+                    {Object.keys(job.attributes).length > 0 &&
+                      t.forMailing(Object.values(job.attributes).join(', '))}
                     {t.madeBy(job.created_by)}
                     {job.failed.length > 0 && `, ${t.failedRows(formatNumber(job.failed.length))}`}
                   </span>

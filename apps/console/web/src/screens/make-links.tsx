@@ -38,10 +38,12 @@ interface Props {
   pools: Pool[];
   /** The campaign that is chosen at first; empty for none. */
   campaignId: string;
+  /** UTM parameters of the campaign's mailing that the links are for. */
+  mailingUtm: Record<string, string> | null;
   onClose: () => void;
 }
 
-export default function MakeLinks({ kind, pools, campaignId, onClose }: Props) {
+export default function MakeLinks({ kind, pools, campaignId, mailingUtm, onClose }: Props) {
   const client = useQueryClient();
   const { say } = useNotices();
   // Largest stock first, as the most likely choice.
@@ -85,6 +87,7 @@ export default function MakeLinks({ kind, pools, campaignId, onClose }: Props) {
   const chosen = options.find(({ value }) => value === card);
   const hasReferences = kind === 'one' ? reference.trim() !== '' : by === 'list';
   const hasJourneys = hasReferences && campaign !== '' && areJourneyIds;
+  const attributes = campaign === campaignId ? mailingUtm : null;
   const missing = kind === 'many' && chosen ? wanted - chosen.entry.available : 0;
 
   /** Any change of the form starts a new attempt. */
@@ -135,6 +138,7 @@ export default function MakeLinks({ kind, pools, campaignId, onClose }: Props) {
           ...(name.trim() && { name: name.trim() }),
           ...(by === 'list' ? { references } : { count: wanted }),
           ...(hasJourneys && { references_are_journey_ids: true }),
+          ...(attributes && { attributes }),
         },
       });
       await client.invalidateQueries({ queryKey: JOBS_KEY });
@@ -218,6 +222,7 @@ export default function MakeLinks({ kind, pools, campaignId, onClose }: Props) {
         {by === 'list' && campaign !== '' && (
           <p className="hint">{areJourneyIds ? t.checkJourneys : t.checkNoJourneys}</p>
         )}
+        {attributes && <p className="hint">{t.checkMailing(Object.values(attributes).join(', '))}</p>}
       </DialogForm>
     );
   }

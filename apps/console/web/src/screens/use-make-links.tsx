@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'react';
 import type { Pool } from '../api/types';
+import { mailingOf } from '../mailing';
 import { lazy } from '../parts/lazy';
 import { useSearchFilters } from '../parts/search-filters';
 import { texts } from '../texts';
@@ -10,7 +11,8 @@ const MakeLinks = lazy(() => import('./make-links'), null);
 /**
  * Returns the buttons that make one link or many, and the dialog that they open. The dialog stands apart from them,
  * because it shows a link only once and the buttons may go when there is a first link. The parameters `make=many` and
- * `campaign` of the URL open the form for many links, with the campaign chosen.
+ * `campaign` of the URL open the form for many links, with the campaign chosen; with `send`, the links get the UTM
+ * parameters of the mailing.
  */
 export function useMakeLinks(pools: Pool[] | undefined) {
   const { valueOf, set } = useSearchFilters();
@@ -42,7 +44,13 @@ export function useMakeLinks(pools: Pool[] | undefined) {
       </>
     ),
     dialog: making && pools && pools.length > 0 && (
-      <MakeLinks kind={making} pools={pools} campaignId={valueOf('campaign')} onClose={close} />
+      <MakeLinks
+        kind={making}
+        pools={pools}
+        campaignId={valueOf('campaign')}
+        mailingUtm={making === 'many' && valueOf('send') ? mailingOf(valueOf).utm : null}
+        onClose={close}
+      />
     ),
   };
 }

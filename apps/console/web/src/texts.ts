@@ -1044,6 +1044,8 @@ export const texts = {
     checkNoJourneys: 'The links count apart from the views and clicks of their recipients.',
     jobName: 'Name',
     jobNameHint: 'To recognize these links later, such as “Spring mailing”. Optional.',
+    /** At most 100 characters. */
+    suggestedName: (of: string, day: string) => `${of.slice(0, 80)}, ${day}`,
     check: 'Continue',
     checkTitle: 'Make these links?',
     checkText: (links: string, value: string, total: string, isOne: boolean) =>

@@ -64,7 +64,8 @@ export default function MakeLinks({ kind, pools, campaignId, onClose }: Props) {
   // The references of many links are usually the ids that the mailer puts into the message; one link may have any.
   const [areJourneyIds, setJourneyIds] = useState(kind === 'many');
   const [by, setBy] = useState<'count' | 'list'>('list');
-  const [name, setName] = useState('');
+  /** Null until the person changes the suggested name. */
+  const [ownName, setName] = useState<string | null>(null);
   const [isChecking, setChecking] = useState(false);
   const [linked, setLinked] = useState<LinkedReferences | null>(null);
   const [count, setCount] = useState('100');
@@ -85,6 +86,9 @@ export default function MakeLinks({ kind, pools, campaignId, onClose }: Props) {
   const chosen = options.find(({ value }) => value === card);
   const hasReferences = kind === 'one' ? reference.trim() !== '' : by === 'list';
   const hasJourneys = hasReferences && campaign !== '' && areJourneyIds;
+  const campaignName = campaigns.data?.find(({ id }) => id === campaign)?.name;
+  const name =
+    ownName ?? (chosen ? t.suggestedName(campaignName ?? poolName(chosen.pool), formatDate(Date.now())) : '');
   const missing = kind === 'many' && chosen ? wanted - chosen.entry.available : 0;
 
   /** Any change of the form starts a new attempt. */
@@ -162,7 +166,6 @@ export default function MakeLinks({ kind, pools, campaignId, onClose }: Props) {
       changed(setList)(unlinked.join('\n'));
       setChecking(false);
     };
-    const campaignName = campaigns.data?.find(({ id }) => id === campaign)?.name;
     return (
       <DialogForm
         title={t.checkTitle}

@@ -361,8 +361,8 @@ it('shows perks that nobody has clicked', async () => {
     return texts.slice(1).map((row) => row.replaceAll(/\s+/g, ' ').trim());
   };
   expect(await rows()).toEqual([
-    'H Harbour offer 1 0 2 3 with bots 33.3% 2 of 6 16.7% 1 of 6 €20',
-    'H Harbour offer 2 0 1 16.7% 1 of 6 0% 0 of 6 –',
+    'H Harbour offer 1 0 2 3 with bots None before 33.3% 2 of 6 16.7% 1 of 6 €20',
+    'H Harbour offer 2 0 1 None before 16.7% 1 of 6 0% 0 of 6 –',
     'H Harbour offer 3 0 0 0% 0 of 6 0% 0 of 6 –',
   ]);
   await button(page, 'Least clicked first').click();

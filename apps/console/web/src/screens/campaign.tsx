@@ -23,6 +23,7 @@ import { daysIn, rangeBefore, type Range } from '../dates';
 import { exploreLink, type Condition } from '../explore-link';
 import { formatNumber, formatRange, formatShare } from '../format';
 import { KEEP_FOCUS } from '../keep-focus';
+import { VersusBefore } from '../parts/change';
 import { SelectField } from '../parts/fields';
 import { CsvButton } from '../parts/csv-button';
 import { formatSums, sortBySum, valuesBy, type Money } from '../money';
@@ -59,12 +60,16 @@ interface CampaignPerk {
   /** Clicks of people, and with bots. */
   people: number;
   everything: number;
+  /** Clicks of people in the period before. */
+  peopleBefore: number;
   value?: Money;
 }
 
 /** What the links of a mailing say about it, set on the tab Send. */
 const UTM_PARAMETERS = ['utm_source', 'utm_campaign', 'utm_content'] as const;
 type UtmParameter = (typeof UTM_PARAMETERS)[number];
+/** The column with the journeys that clicked in the period before. */
+const CLICKERS_BEFORE = 'clickers_before';
 
 /** Sums the values of people's conversions per perk or UTM parameter; the key '' has those without one. */
 async function loadValues(id: string, range: Range, dimension: 'perk_id' | UtmParameter) {
@@ -81,38 +86,47 @@ async function loadValues(id: string, range: Range, dimension: 'perk_id' | UtmPa
 
 /** Counts what became of each perk; perks of the campaign that nobody clicked are part of it, so that the worst show. */
 async function loadPerks({ id, incentives }: Campaign, range: Range): Promise<CampaignPerk[]> {
-  const load = (cube: string, measures: string[]) =>
+  const load = (cube: string, measures: string[], dates = range) =>
     loadRows({
       measures: measures.map((measure) => `${cube}.${measure}`),
       dimensions: [`${cube}.perk_id`, `${cube}.perk_title`],
-      ...within(cube, range),
+      ...within(cube, dates),
       filters: [...ofCampaign(cube, id), { member: `${cube}.perk_id`, operator: 'set' }],
       limit: 1_000,
     }).then((rows) => new Map(rows.map((row) => [String(row[`${cube}.perk_id`]), row])));
-  const [journeys, clicks, teasers, rewards, values, { incentives: offered }] = await Promise.all([
-    load(F, ['clickers', 'converters']),
-    load('incentive_clicks', ['count_people', 'count']),
-    load('teaser_views', ['count_people']),
-    load('reward_views', ['count_people']),
-    loadValues(id, range, 'perk_id'),
-    responseOf(perkway.boost.getTeasers({ campaignId: id })),
-  ]);
+  const [journeys, clicks, clicksBefore, teasers, rewards, values, { incentives: offered }] =
+    await Promise.all([
+      load(F, ['clickers', 'converters']),
+      load('incentive_clicks', ['count_people', 'count']),
+      load('incentive_clicks', ['count_people'], rangeBefore(range)),
+      load('teaser_views', ['count_people']),
+      load('reward_views', ['count_people']),
+      loadValues(id, range, 'perk_id'),
+      responseOf(perkway.boost.getTeasers({ campaignId: id })),
+    ]);
   const titles = new Map(offered.map(({ perkId, title }) => [perkId, title]));
   return [
     ...new Set([
       ...incentives,
-      ...[journeys, clicks, teasers, rewards, values].flatMap((rows) => [...rows.keys()].filter(Boolean)),
+      ...[journeys, clicks, clicksBefore, teasers, rewards, values].flatMap((rows) =>
+        [...rows.keys()].filter(Boolean),
+      ),
     ]),
   ]
     .map((perkId) => {
-      const [row, clicked, teaser, reward] = [journeys, clicks, teasers, rewards].map((rows) =>
-        rows.get(perkId),
-      );
+      const [row, clicked, clickedBefore, teaser, reward] = [
+        journeys,
+        clicks,
+        clicksBefore,
+        teasers,
+        rewards,
+      ].map((rows) => rows.get(perkId));
       return {
         perkId,
         title: String(
           row?.[`${F}.perk_title`] ??
             clicked?.['incentive_clicks.perk_title'] ??
+            clickedBefore?.['incentive_clicks.perk_title'] ??
             titles.get(perkId) ??
             teaser?.['teaser_views.perk_title'] ??
             reward?.['reward_views.perk_title'] ??
@@ -123,6 +137,7 @@ async function loadPerks({ id, incentives }: Campaign, range: Range): Promise<Ca
         converters: numberOf(row, `${F}.converters`),
         people: numberOf(clicked, 'incentive_clicks.count_people'),
         everything: numberOf(clicked, 'incentive_clicks.count'),
+        peopleBefore: numberOf(clickedBefore, 'incentive_clicks.count_people'),
         value: values.get(perkId),
       };
     })
@@ -149,12 +164,16 @@ async function loadByUtm(
     loadValues(id, range, parameter),
   ]);
   const now = new Set(rows.map((row) => row[member] ?? null));
-  const others = new Set([
-    ...rowsBefore.map((row) => row[member] ?? null),
-    ...[...values.keys()].map((key) => key || null),
-  ]);
+  const earlier = new Map(rowsBefore.map((row) => [row[member] ?? null, row]));
+  const others = new Set([...earlier.keys(), ...[...values.keys()].map((key) => key || null)]);
   return {
-    rows: [...rows, ...[...others].filter((name) => !now.has(name)).map((name) => ({ [member]: name }))],
+    rows: [
+      ...rows,
+      ...[...others].filter((name) => !now.has(name)).map((name): Row => ({ [member]: name })),
+    ].map((row) => ({
+      ...row,
+      [CLICKERS_BEFORE]: numberOf(earlier.get(row[member] ?? null), `${F}.clickers`),
+    })),
     values,
   };
 }
@@ -485,6 +504,18 @@ const Share = ({ part, whole }: { part: number; whole: number }) => (
   </>
 );
 
+/** The second line of a count: how it differs from that of the period before. */
+const Before = ({ range, ...counts }: { count: number; before: number; range: Range }) =>
+  counts.count + counts.before > 0 && (
+    <>
+      {' '}
+      <br />
+      <span className="hint">
+        <VersusBefore {...counts} periods={[range, rangeBefore(range)]} isGood />
+      </span>
+    </>
+  );
+
 function ByPerk({ campaign, range, total }: { campaign: Campaign; range: Range; total: number }) {
   const { id } = campaign;
   const query = useQuery({
@@ -569,12 +600,13 @@ function ByPerk({ campaign, range, total }: { campaign: Campaign; range: Range; 
                 name: t.clicks,
                 isNumber: true,
                 sortBy: ({ people }) => people,
-                cell: ({ people, everything }) => (
+                cell: ({ people, everything, peopleBefore }) => (
                   <>
                     {formatNumber(people)}
                     {everything !== people && (
                       <span className="hint"> {t.allOf(formatNumber(everything))}</span>
                     )}
+                    <Before count={people} before={peopleBefore} range={range} />
                   </>
                 ),
               },
@@ -701,7 +733,15 @@ function ByUtm({ id, range, total }: { id: string; range: Range; total: number }
                   ),
                 },
                 count(JOURNEYS, journeysOf),
-                count(CLICKERS, clickersOf),
+                {
+                  ...count(CLICKERS, clickersOf),
+                  cell: (row) => (
+                    <>
+                      {formatNumber(clickersOf(row))}
+                      <Before count={clickersOf(row)} before={numberOf(row, CLICKERS_BEFORE)} range={range} />
+                    </>
+                  ),
+                },
                 rate(texts.rates.clicked, clickersOf),
                 count(CONVERTERS, convertersOf),
                 rate(texts.rates.converted, convertersOf),

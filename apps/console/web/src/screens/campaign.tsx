@@ -3,6 +3,8 @@ import { useState } from 'react';
 import { Link, useLocation, useNavigate, useParams } from 'react-router';
 import {
   byDay,
+  COMPARED,
+  comparedJourneys,
   loadFunnel,
   loadParts,
   loadRows,
@@ -152,7 +154,7 @@ async function loadByUtm(
 ): Promise<{ rows: Row[]; values: Map<string, Money> }> {
   const member = `${F}.${parameter}`;
   const funnel = loadParts({
-    measures: ['journeys', 'clickers', 'converters', 'gift_recipients'].map((name) => `${F}.${name}`),
+    measures: [...COMPARED, 'clickers', 'converters', 'gift_recipients'].map((name) => `${F}.${name}`),
     dimensions: [member],
     timeDimensions: [{ dimension: `${F}.occurred_at`, compareDateRange: [range, rangeBefore(range)] }],
     filters: ofCampaign(F, id),
@@ -454,7 +456,7 @@ function Results({ campaign, range }: { campaign: Campaign; range: Range }) {
         </Loaded>
       </Card>
       {funnel.data && <Changed funnel={funnel.data} {...{ now: range, before, campaignId: id }} />}
-      <ByPerk campaign={campaign} range={range} total={journeys} />
+      <ByPerk campaign={campaign} range={range} total={comparedJourneys(current)} />
       <ByUtm id={id} range={range} total={journeys} />
     </>
   );
@@ -647,12 +649,9 @@ function ByUtm({ id, range, total }: { id: string; range: Range; total: number }
     queryFn: () => loadByUtm(id, range, parameter),
     ...useLiveInterval(),
   });
+  const journeysOf = comparedJourneys;
   const countOf = (member: string) => (row: Row) => numberOf(row, `${F}.${member}`);
-  const [journeysOf, clickersOf, convertersOf] = ['journeys', 'clickers', 'converters'].map(countOf) as [
-    (row: Row) => number,
-    (row: Row) => number,
-    (row: Row) => number,
-  ];
+  const [clickersOf, convertersOf] = [countOf('clickers'), countOf('converters')];
   const partOf = (row: Row) => (row[`${F}.${parameter}`] ?? null) as string | null;
   const nameOf = (row: Row) => partOf(row) ?? texts.overview.changed.noPart(partWord(parameter));
   const keyOf = (row: Row) => partOf(row) ?? '';

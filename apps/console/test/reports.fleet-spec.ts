@@ -122,6 +122,7 @@ describe('a report', () => {
       { step: 'journeys', count: 2, ...nothing },
       { step: 'clickers', count: 0, ...nothing },
       { step: 'converters', count: 1, ...nothing },
+      { step: 'gift_only_recipients', count: 0, ...nothing },
       { step: 'conversions', count: 1, ...nothing, value: [{ currency: 'EUR', amount: 20 }] },
       ...['generated', 'revealed', 'cancelled', 'expired', 'outstanding'].map((step) => ({
         step,

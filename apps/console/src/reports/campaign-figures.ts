@@ -45,7 +45,7 @@ const CLICKS = { clicks: 'count', clicks_people: 'count_people' };
 const MAX_ROWS = 10_000;
 const DAY_MS = 86_400_000;
 /** Measures of the funnel that are also among the `steps` of a report. */
-const JOURNEY_STEPS = ['journeys', 'clickers', 'converters'] as const;
+const JOURNEY_STEPS = ['journeys', 'clickers', 'converters', 'gift_only_recipients'] as const;
 /** Long enough for a year of a busy campaign. */
 const TIMEOUT_MS = 10 * 60_000;
 
@@ -137,12 +137,12 @@ export class CampaignFigures {
       ['incentive_clicks', clicksOfSources, CLICKS],
       [
         'campaign_funnel',
-        journeysOfSources,
+        comparedJourneys(journeysOfSources),
         { journeys: 'journeys', clickers: 'clickers', converters: 'converters' },
       ],
       [
         'campaign_funnel',
-        journeysOfSourcesBefore,
+        comparedJourneys(journeysOfSourcesBefore),
         { journeys_before: 'journeys', clickers_before: 'clickers', converters_before: 'converters' },
       ],
     ]);
@@ -185,6 +185,14 @@ export class CampaignFigures {
     };
   }
 }
+
+/** Leaves out journeys that got only a reward link, as the comparisons of the console do. */
+const comparedJourneys = (rows: Cells[]): Cells[] =>
+  rows.map((row) => ({
+    ...row,
+    [`campaign_funnel.journeys`]:
+      number(row[`campaign_funnel.journeys`]) - number(row[`campaign_funnel.gift_only_recipients`]),
+  }));
 
 /** Collects the counts of each day from the rows of each cube. */
 function byDay(rowsByCube: Cells[][]): Figures['by_day'] {

@@ -184,7 +184,7 @@ export class FrozenReportDto {
     ),
     required: false,
     description:
-      'What happened in `range` and in `range_before`: `journeys`, `clickers`, `converters`, the `conversions` of people, and the reward links by state, with or without a journey. `outstanding` are the links that nobody has opened and that still work at the end of the range',
+      'What happened in `range` and in `range_before`: `journeys`, `clickers`, `converters`, `gift_only_recipients`, the `conversions` of people, and the reward links by state, with or without a journey. `outstanding` are the links that nobody has opened and that still work at the end of the range',
   })
   steps?: StepDto[];
   @ApiProperty({ ...DAYS, description: 'Days without events are omitted; a figure that a day lacks is 0' })
@@ -237,7 +237,7 @@ export class FrozenReportDto {
         ...{ journeys_before: 240, clickers_before: 60, converters_before: 6 },
       },
     ),
-    description: `Also sources that only had journeys in \`range_before\`. ${LATER}`,
+    description: `Also sources that only had journeys in \`range_before\`. If \`steps\` has \`gift_only_recipients\`, \`journeys\` and \`journeys_before\` leave out journeys that got only a reward link. ${LATER}`,
   })
   by_source: {
     utm_source: string | null;

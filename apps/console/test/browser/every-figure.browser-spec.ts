@@ -222,6 +222,19 @@ async function linkOnlyOf(subject: Subject, range: Range, filters: Filter[] = []
     journeys > linkOnly ? `; of the others, ${share(clickers, journeys - linkOnly)} clicked` : '';
   return `${number(linkOnly)} of the journeys got only a reward link${others}.`;
 }
+/** The journeys that comparisons divide by. */
+const comparedOf = async (subject: Subject, range: Range, filters: Filter[] = []) =>
+  (await countOf(subject, FUNNEL, 'journeys', range, filters)) -
+  (await countOf(subject, FUNNEL, 'gift_only_recipients', range, filters));
+const versusBefore = (count: number, before: number) =>
+  count === before
+    ? 'Same as before'
+    : before === 0
+      ? 'None before'
+      : `${count > before ? '+' : '−'}${percent(Math.abs(count - before) / before)} vs. before`;
+/** A count with its difference below it, which is not shown if it is 0 in both periods. */
+const withBefore = (text: string, count: number, before: number) =>
+  count + before > 0 ? `${text} ${versusBefore(count, before)}` : text;
 const outcome = (journeys: number, clickers: number, converters: number) =>
   `${number(clickers)} of ${number(journeys)} journeys clicked (${share(clickers, journeys)}) and ${number(converters)} of ${number(journeys)} converted (${share(converters, journeys)}).`;
 const withoutJourney = (events: number, of: number) =>
@@ -248,12 +261,12 @@ const CHART_TITLES: Record<string, string> = {
 };
 
 const RATES = /\d[\d.,]*% of journeys (?:clicked|converted), [\d.,]+% in the days before/g;
-type Rates = Record<'journeys' | 'clickers' | 'converters', number>;
+type Rates = Record<'compared' | 'clickers' | 'converters', number>;
 const ratesOf = (now: Rates, before: Rates) =>
-  now.journeys > 0 && before.journeys > 0
+  now.compared > 0 && before.compared > 0
     ? [
-        `${share(now.clickers, now.journeys)} of journeys clicked, ${share(before.clickers, before.journeys)} in the days before`,
-        `${share(now.converters, now.journeys)} of journeys converted, ${share(before.converters, before.journeys)} in the days before`,
+        `${share(now.clickers, now.compared)} of journeys clicked, ${share(before.clickers, before.compared)} in the days before`,
+        `${share(now.converters, now.compared)} of journeys converted, ${share(before.converters, before.compared)} in the days before`,
       ]
     : null;
 
@@ -267,17 +280,27 @@ const stateFilter = (name: string): Filter[] =>
 async function checkOverview(page: Page, subject: Subject): Promise<void> {
   const { now, before } = subject;
   const total = async (measure: string, range: Range) => countOf(subject, FUNNEL, measure, range);
-  const [journeys, clickers, converters, journeysBefore, clickersBefore, convertersBefore, derived, tracked] =
-    await Promise.all([
-      total('journeys', now),
-      total('clickers', now),
-      total('converters', now),
-      total('journeys', before),
-      total('clickers', before),
-      total('converters', before),
-      total('events_without_journey', now),
-      Promise.all(IN_CAMPAIGNS.map((cube) => countOf(subject, cube, 'count_people', now))).then(sum),
-    ]);
+  const [
+    journeys,
+    compared,
+    clickers,
+    converters,
+    comparedBefore,
+    clickersBefore,
+    convertersBefore,
+    derived,
+    tracked,
+  ] = await Promise.all([
+    total('journeys', now),
+    comparedOf(subject, now),
+    total('clickers', now),
+    total('converters', now),
+    comparedOf(subject, before),
+    total('clickers', before),
+    total('converters', before),
+    total('events_without_journey', now),
+    Promise.all(IN_CAMPAIGNS.map((cube) => countOf(subject, cube, 'count_people', now))).then(sum),
+  ]);
   const figures: Record<string, string> = {};
   for (const [name, cubes] of Object.entries(FIGURES)) {
     const filters = stateFilter(name);
@@ -288,14 +311,7 @@ async function checkOverview(page: Page, subject: Subject): Promise<void> {
         ),
       );
     const [current, everything, earlier] = await Promise.all([all(now), all(now, 'count'), all(before)]);
-    const change = current - earlier;
-    const changed =
-      change === 0
-        ? 'Same as before'
-        : earlier === 0
-          ? 'None before'
-          : `${change > 0 ? '+' : '−'}${percent(Math.abs(change) / earlier)} vs. before`;
-    figures[name] = `${number(current)}, ${changed}`;
+    figures[name] = `${number(current)}, ${versusBefore(current, earlier)}`;
     // Links are not told apart by people and bots.
     if (STATE_OF[name] !== undefined) continue;
     figures[`${name}-all`] =
@@ -318,8 +334,8 @@ async function checkOverview(page: Page, subject: Subject): Promise<void> {
       outcome: true,
       linkOnly: await linkOnlyOf(subject, now),
       rates: ratesOf(
-        { journeys, clickers, converters },
-        { journeys: journeysBefore, clickers: clickersBefore, converters: convertersBefore },
+        { compared, clickers, converters },
+        { compared: comparedBefore, clickers: clickersBefore, converters: convertersBefore },
       ),
       journeys: true,
     },
@@ -332,9 +348,10 @@ async function checkOverview(page: Page, subject: Subject): Promise<void> {
       await chartRows(subject, cubes, stateFilter(name)),
     );
   await checkSteps(page, subject, '/');
-  await checkChanges(page, subject, '/', { journeys, clickers, journeysBefore, clickersBefore });
+  const journeysOfBoth = { journeys: compared, journeysBefore: comparedBefore };
+  await checkChanges(page, subject, '/', { ...journeysOfBoth, clickers, clickersBefore });
   const conversions = { clickers: converters, clickersBefore: convertersBefore };
-  await checkChanges(page, subject, '/', { journeys, journeysBefore, ...conversions }, [], 'converters');
+  await checkChanges(page, subject, '/', { ...journeysOfBoth, ...conversions }, [], 'converters');
   await checkClicks(page, subject);
 }
 
@@ -479,7 +496,7 @@ async function checkChanges(
 ): Promise<void> {
   const { now, before, load } = subject;
   const table = ({ tables }: Shown) => sorted(tables['What changed']?.rows ?? []);
-  const measures = ['journeys', outcome];
+  const measures = ['journeys', 'gift_only_recipients', outcome];
   for (const [way, dimensions] of Object.entries({
     utm_source: ['utm_source'],
     utm_medium: ['utm_medium'],
@@ -504,7 +521,9 @@ async function checkChanges(
         if (index === 0) Object.assign(part, countsOf(row, outcome, ''));
         else Object.assign(part, countsOf(row, outcome, 'Before'));
       }
-    const list = [...parts.values()];
+    const list = [...parts.values()].filter(
+      ({ journeys, journeysBefore }) => way === 'perk' || journeys + journeysBefore > 0,
+    );
     const isComparable = way === 'perk' ? total.journeys * total.journeysBefore : bothOf(list);
     const expected = !isComparable
       ? []
@@ -543,7 +562,7 @@ async function checkChanges(
   }
 }
 const countsOf = (row: Row, outcome: string, suffix: '' | 'Before') => ({
-  [`journeys${suffix}`]: Number(row.journeys),
+  [`journeys${suffix}`]: Number(row.journeys) - Number(row.gift_only_recipients),
   [`clickers${suffix}`]: Number(row[outcome]),
 });
 const totalsOf = (parts: Total[]) => ({
@@ -782,6 +801,7 @@ const STEPS = {
 
 /** The funnel as its list reads. */
 async function funnelOf(subject: Subject, range: Range, filters: Filter[]) {
+  const compared = await comparedOf(subject, range, filters);
   const values = await Promise.all(
     Object.keys(STEPS).map((step) => countOf(subject, FUNNEL, step, range, filters)),
   );
@@ -790,7 +810,7 @@ async function funnelOf(subject: Subject, range: Range, filters: Filter[]) {
     (name, index) =>
       `${name}: ${number(values[index]!)} ${journeys > 0 ? `${percent(values[index]! / journeys)} of journeys` : 'no journeys'}`,
   );
-  return { list, journeys, clickers, converters };
+  return { list, journeys, compared, clickers, converters };
 }
 
 const FULL_BAR = /A full bar is (?:all |the )([\d,]+|one) journeys?/;
@@ -812,7 +832,7 @@ async function checkCampaign(page: Page, subject: Subject): Promise<void> {
     madeWithoutJourney,
     links,
     recipients,
-    journeysBefore,
+    comparedBefore,
     clickersBefore,
     convertersBefore,
   ] = await Promise.all([
@@ -823,11 +843,11 @@ async function checkCampaign(page: Page, subject: Subject): Promise<void> {
     count('reward_links', 'count', now, [equals('state', 'generated'), equals('journey_id', null)]),
     count('reward_links', 'count', now),
     count(FUNNEL, 'gift_recipients', now),
-    count(FUNNEL, 'journeys', before),
+    comparedOf(subject, before, filters),
     count(FUNNEL, 'clickers', before),
     count(FUNNEL, 'converters', before),
   ]);
-  const { list, journeys, clickers, converters } = funnel;
+  const { list, journeys, compared, clickers, converters } = funnel;
   const path = `/campaigns/${id}?${dates(now)}`;
   if (journeys + derived + links === 0)
     return shows(page, path, ({ text }) => text.includes('Nothing in these dates'), true);
@@ -855,8 +875,8 @@ async function checkCampaign(page: Page, subject: Subject): Promise<void> {
       outcome: true,
       linkOnly: await linkOnlyOf(subject, now, filters),
       rates: ratesOf(
-        { journeys, clickers, converters },
-        { journeys: journeysBefore, clickers: clickersBefore, converters: convertersBefore },
+        { compared, clickers, converters },
+        { compared: comparedBefore, clickers: clickersBefore, converters: convertersBefore },
       ),
       without: true,
       linksWithout: true,
@@ -885,7 +905,7 @@ async function checkCampaign(page: Page, subject: Subject): Promise<void> {
     page,
     subject,
     campaignPath,
-    { journeys, clickers, journeysBefore, clickersBefore },
+    { journeys: compared, clickers, journeysBefore: comparedBefore, clickersBefore },
     filters,
   );
   await page.goto(stage.url + path);
@@ -908,10 +928,11 @@ async function checkCampaign(page: Page, subject: Subject): Promise<void> {
   const perks = await Promise.all(
     subject.perks.map(async (perk, index) => {
       const ofPerk = [equals('perk_id', perk)];
-      const [teasers, rewards, own, all, ownClickers, ownConverters] = await Promise.all([
+      const [teasers, rewards, own, ownBefore, all, ownClickers, ownConverters] = await Promise.all([
         count('teaser_views', 'count_people', now, ofPerk),
         count('reward_views', 'count_people', now, ofPerk),
         count('incentive_clicks', 'count_people', now, ofPerk),
+        count('incentive_clicks', 'count_people', before, ofPerk),
         count('incentive_clicks', 'count', now, ofPerk),
         count(FUNNEL, 'clickers', now, ofPerk),
         count(FUNNEL, 'converters', now, ofPerk),
@@ -919,34 +940,32 @@ async function checkCampaign(page: Page, subject: Subject): Promise<void> {
       const row = [
         PERKS[index]?.title ?? perk,
         number(teasers + rewards),
-        all === own ? number(own) : `${number(own)} ${number(all)} with bots`,
-        `${share(ownClickers, journeys)} ${number(ownClickers)} of ${number(journeys)}`,
-        `${share(ownConverters, journeys)} ${number(ownConverters)} of ${number(journeys)}`,
+        withBefore(all === own ? number(own) : `${number(own)} ${number(all)} with bots`, own, ownBefore),
+        `${share(ownClickers, compared)} ${number(ownClickers)} of ${number(compared)}`,
+        `${share(ownConverters, compared)} ${number(ownConverters)} of ${number(compared)}`,
         valueOfPerk(perk),
       ];
       return index < nth + 2 ||
-        teasers + rewards + all + ownClickers + ownConverters > 0 ||
+        teasers + rewards + all + ownBefore + ownClickers + ownConverters > 0 ||
         row.at(-1) !== '–'
         ? [row]
         : [];
     }),
   );
-  const measures = ['journeys', 'clickers', 'converters'];
+  const measures = ['journeys', 'gift_only_recipients', 'clickers', 'converters'];
   const [sources, sourcesBefore] = await Promise.all(
     [now, before].map((range) => load(FUNNEL, { measures, dimensions: ['utm_source'], range, filters })),
   );
   const names = new Set([...sources!, ...sourcesBefore!].map((row) => row.utm_source));
   const bySource = [...names].map((name) => {
-    const row = sources!.find(({ utm_source }) => utm_source === name);
-    const [all, clicked, converted] = measures.map((measure) => Number(row?.[measure] ?? 0)) as [
-      number,
-      number,
-      number,
-    ];
+    const of = (rows: Row[], measure: string) =>
+      Number(rows.find(({ utm_source }) => utm_source === name)?.[measure] ?? 0);
+    const all = of(sources!, 'journeys') - of(sources!, 'gift_only_recipients');
+    const [clicked, converted] = [of(sources!, 'clickers'), of(sources!, 'converters')];
     return [
       String(name ?? noPart('utm_source')),
       number(all),
-      number(clicked),
+      withBefore(number(clicked), clicked, of(sourcesBefore!, 'clickers')),
       share(clicked, all),
       number(converted),
       share(converted, all),
@@ -988,7 +1007,7 @@ async function checkReport(page: Page, subject: Subject, campaignId: string): Pr
     funnelOf(ofUtc, range, filters),
     funnelOf(ofUtc, subject.before, filters),
   ]);
-  const { journeys, clickers, converters } = outcomes;
+  const { journeys, compared, clickers, converters } = outcomes;
   const [days, daysBefore] = (await Promise.all(
     [range, subject.before].map((dates) =>
       Promise.all(
@@ -1000,11 +1019,12 @@ async function checkReport(page: Page, subject: Subject, campaignId: string): Pr
     ),
   )) as [number[][], number[][]];
   const read = async (dimension: string) => {
+    const outcomes = ['journeys', 'gift_only_recipients', 'clickers', 'converters'];
     const load = (cube: string, measures: string[]) =>
       ofUtc.load(cube, { measures, dimensions: [dimension], range, filters });
     const [clicks, funnels, funnelsBefore] = await Promise.all([
       load('incentive_clicks', ['count', 'count_people']),
-      load(FUNNEL, ['journeys', 'clickers', 'converters']),
+      load(FUNNEL, outcomes),
       ofUtc.load(FUNNEL, {
         ...{ measures: ['journeys'], dimensions: [dimension], range: subject.before, filters },
       }),
@@ -1016,10 +1036,10 @@ async function checkReport(page: Page, subject: Subject, campaignId: string): Pr
       const of = (rows: Row[]): Row => rows.find((row) => row[dimension] === name) ?? {};
       const [clicked, outcome] = [of(clicks), of(funnels)];
       const [all, people] = [Number(clicked.count ?? 0), Number(clicked.count_people ?? 0)];
-      const [own, clickers, converters] = ['journeys', 'clickers', 'converters'].map((measure) =>
+      const [own, linkOnly, clickers, converters] = outcomes.map((measure) =>
         Number(outcome[measure] ?? 0),
-      ) as [number, number, number];
-      return { name, all, people, journeys: own, clickers, converters };
+      ) as [number, number, number, number];
+      return { name, all, people, journeys: own - linkOnly, clickers, converters };
     });
   };
   const [byPerk, bySource, steps] = await Promise.all([
@@ -1071,8 +1091,8 @@ async function checkReport(page: Page, subject: Subject, campaignId: string): Pr
             PERKS.find(({ id }) => id === name)?.title ?? name!,
             number(people),
             number(all),
-            share(clicked, journeys),
-            share(converted, journeys),
+            share(clicked, compared),
+            share(converted, compared),
           ]),
       ),
       sources: sorted(

@@ -361,8 +361,8 @@ it('shows perks that nobody has clicked', async () => {
     return texts.slice(1).map((row) => row.replaceAll(/\s+/g, ' ').trim());
   };
   expect(await rows()).toEqual([
-    'H Harbour offer 1 0 2 3 with bots 33.3% 2 of 6 16.7% 1 of 6 €20',
-    'H Harbour offer 2 0 1 16.7% 1 of 6 0% 0 of 6 –',
+    'H Harbour offer 1 0 2 3 with bots None before 33.3% 2 of 6 16.7% 1 of 6 €20',
+    'H Harbour offer 2 0 1 None before 16.7% 1 of 6 0% 0 of 6 –',
     'H Harbour offer 3 0 0 0% 0 of 6 0% 0 of 6 –',
   ]);
   await button(page, 'Least clicked first').click();
@@ -776,7 +776,7 @@ describe('Explore', () => {
 });
 
 /** Inserts the example of docs/figures.md into the month before, because tracking cannot backdate events. */
-async function theExample(): Promise<{ from: string; to: string }> {
+async function theExample(): Promise<{ from: string; to: string; makeLinks: () => Promise<void> }> {
   const { account, campaign: id, perks } = stage.theirs;
   const today = new Date();
   const month = (back: number) => new Date(Date.UTC(today.getUTCFullYear(), today.getUTCMonth() - back, 1));
@@ -823,17 +823,31 @@ async function theExample(): Promise<{ from: string; to: string }> {
        order by occurred_at limit $6::integer`,
       [account, from, perk, day, perks[0], clickers],
     );
-  await query(
-    `insert into analytics.dirty_hours (account_id, hour)
-     select $1, hour from generate_series($2::timestamptz, $3::timestamptz - interval '1 hour', interval '1 hour') as hour
-     where hour < (select closing_to from analytics.rollup_state) on conflict do nothing`,
-    [account, from, to],
-  );
-  return { from: `${from.slice(0, 8)}11`, to: `${from.slice(0, 8)}20` };
+  const recount = () =>
+    query(
+      `insert into analytics.dirty_hours (account_id, hour)
+       select $1, hour from generate_series($2::timestamptz, $3::timestamptz - interval '1 hour', interval '1 hour') as hour
+       where hour < (select closing_to from analytics.rollup_state) on conflict do nothing`,
+      [account, from, to],
+    );
+  await recount();
+  /** Makes 500 links, as the console does: without a source, and for journeys that have nothing else. */
+  const makeLinks = async () => {
+    await query(
+      `insert into analytics.tracking_events
+         (account_id, occurred_at, id, type, campaign_id, journey_id, state, denomination, currency, created_by)
+       select $1, $2::timestamptz + interval '14 days' + n * interval '1 second', 'link-' || n, 'reward_link', $3,
+         'link-' || n, 'generated', 25, 'EUR', 'test'
+       from generate_series(1, 500) as n`,
+      [account, from, id],
+    );
+    await recount();
+  };
+  return { from: `${from.slice(0, 8)}11`, to: `${from.slice(0, 8)}20`, makeLinks };
 }
 
 it('says whether it went better, and which source made the difference', async () => {
-  const { from, to } = await theExample();
+  const { from, to, makeLinks } = await theExample();
   // Attributes become members of the cubes when a server has sent them.
   await stage.track(
     stage.theirs,
@@ -886,11 +900,12 @@ it('says whether it went better, and which source made the difference', async ()
       'Mostly because of the perk Foreign offer 1: 14% of journeys converted with it, 10% before (+4 points).',
     ],
   };
-  expect(await verdictOf(page, 'clickers')).toEqual([
+  const clickCauses = [
     ...causes.clickers,
     'Mostly because of the plan gold: 35% clicked, no journeys before (+6 points).',
     'Clear fall for the plan silver: 16.3% clicked, 22.5% before (−1 point).',
-  ]);
+  ];
+  expect(await verdictOf(page, 'clickers')).toEqual(clickCauses);
   expect(await verdictOf(page, 'converters')).toEqual([
     ...causes.converters,
     'Mostly because of the plan gold: 20% converted, no journeys before (+4.8 points).',
@@ -903,11 +918,12 @@ it('says whether it went better, and which source made the difference', async ()
   const table = page.getByRole('table', { name: 'What changed' });
   const rows = async () =>
     (await table.getByRole('row').allInnerTexts()).slice(1).map((row) => row.replaceAll(/\s+/g, ' ').trim());
-  expect(await rows()).toEqual([
+  const bySource = [
     'app 600 400 35% 30% +4 points rate +2.5, share +1.5',
     'mail 400 600 16.3% 17.5% +1 point rate −0.6, share +1.6',
     'All 1,000 1,000 27.5% 22.5% +5 points',
-  ]);
+  ];
+  expect(await rows()).toEqual(bySource);
   await screenshot(page, 'overview-changed');
   const rate = page.getByLabel('Rate', { exact: true });
   await rate.selectOption('Converted / journeys');
@@ -952,10 +968,38 @@ it('says whether it went better, and which source made the difference', async ()
   await page.getByRole('heading', { level: 1, name: 'Foreign spring' }).waitFor();
   expect(page.url()).toContain(`from=${from}&to=${to}`);
   await page.getByText('275 of 1,000 journeys clicked').waitFor();
+  const rowOf = async (table: string, text: string) => {
+    const row = page.getByRole('table', { name: table }).getByRole('row').filter({ hasText: text });
+    return (await row.innerText()).replaceAll(/\s+/g, ' ').trim();
+  };
+  const clicksOfPerk = 'Foreign offer 1 1,000 275 +22.2% vs. before 27.5% 275 of 1,000 14% 140 of 1,000 –';
+  const clicksOfSource = 'app 600 210 +75% vs. before 35% 120 20% –';
+  expect(await rowOf('By perk', 'Foreign offer 1')).toContain(clicksOfPerk);
+  expect(await rowOf('By source', 'app')).toBe(clicksOfSource);
   await page.goBack();
   await table.getByRole('link', { name: 'Foreign spring' }).waitFor();
   await page.goBack();
   await page.getByText('1,000 values or more').waitFor();
+
+  // Links that nobody has sent yet change neither the verdict nor the rates of perks and sources.
+  await makeLinks();
+  await stage.goto(page, `/?from=${from}&to=${to}`);
+  const linkOnly = '500 of the journeys got only a reward link; of the others, 27.5% clicked.';
+  await waitFor(async () => {
+    await page.reload();
+    await page.locator('.headline b').first().waitFor();
+    return (await page.innerText('.headline')).includes(linkOnly);
+  }, 'the links');
+  await page.getByText('The comparison leaves out journeys that got only a reward link').waitFor();
+  expect(await verdictOf(page, 'clickers')).toEqual(clickCauses);
+  expect(await rows()).toEqual(bySource);
+  await stage.goto(page, `/campaigns/${stage.theirs.campaign}?from=${from}&to=${to}`);
+  await page.getByText(linkOnly).waitFor();
+  expect(await rowOf('By perk', 'Foreign offer 1')).toContain(clicksOfPerk);
+  expect(await rowOf('By source', 'app')).toBe(clicksOfSource);
+  expect(await rowOf('By source', 'No source')).toContain('0 0 – 0 – –');
+  expect(await violations(page)).toEqual([]);
+  await screenshot(page, 'campaign-before');
 
   // A report names the same sources and perks.
   const body = {
@@ -967,6 +1011,7 @@ it('says whether it went better, and which source made the difference', async ()
   );
   const reader = await context.newPage();
   await reader.goto(url);
+  await reader.getByText(linkOnly).waitFor();
   expect(await verdictOf(reader, 'clickers')).toEqual(causes.clickers);
   expect(await verdictOf(reader, 'converters')).toEqual(causes.converters);
   await screenshot(reader, 'report-causes');

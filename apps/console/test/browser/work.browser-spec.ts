@@ -184,14 +184,16 @@ describe('a marketing manager', () => {
       .getByRole('row')
       .filter({ hasText: 'spring' });
     await source.waitFor();
-    expect((await source.innerText()).replaceAll(/\s+/g, ' ')).toBe('spring & sun 1 1 100% 0 0% –');
+    expect((await source.innerText()).replaceAll(/\s+/g, ' ')).toBe(
+      'spring & sun 1 1 None before 100% 0 0% –',
+    );
     await page.getByLabel('Compare').selectOption('Version');
     const version = page
       .getByRole('table', { name: 'By version' })
       .getByRole('row')
       .filter({ hasText: 'B=2?' });
     await version.waitFor();
-    expect((await version.innerText()).replaceAll(/\s+/g, ' ')).toBe('B=2? 1 1 100% 0 0% –');
+    expect((await version.innerText()).replaceAll(/\s+/g, ' ')).toBe('B=2? 1 1 None before 100% 0 0% –');
   }, 120_000);
 
   it('sees in which mailers a placeholder of their own would break the mail', async () => {
@@ -220,6 +222,16 @@ describe('a marketing manager', () => {
     const page = await stage.signIn(context);
     await stage.goto(page, `/campaigns/${stage.mine.campaign}/send?utm_source=spring-mail`);
     await page.getByRole('link', { name: 'Make reward links' }).click();
+    const today = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium' }).format(new Date());
+    const suggests = (name: string) =>
+      waitFor(
+        async () => (await dialog(page).getByLabel('Name').inputValue()) === `${name}, ${today}`,
+        `the name ${name}`,
+      );
+    await suggests('Harbour spring');
+    await dialog(page).getByLabel('Campaign', { exact: true }).selectOption('None');
+    await suggests('Harbour voucher');
+    await dialog(page).getByLabel('Campaign', { exact: true }).selectOption('Harbour spring');
     await dialog(page).getByLabel('Name').fill('Spring mailing');
     await waitFor(
       async () =>
@@ -415,6 +427,21 @@ describe('a marketing manager', () => {
     await button(page, 'Show more').click();
     await page.getByRole('link', { name: 'customer-8', exact: true }).click();
     await dialog(page).getByText('Opened').first().waitFor();
+    // The cancelled link was lost, so the recipient gets another one.
+    await stage.goto(page, '/reward-links?reference=customer-7');
+    await button(page, 'Replace link: customer-7').click();
+    await dialog(page).getByLabel('Reason').fill('Cancelled by mistake');
+    await dialog(page).getByRole('button', { name: 'Replace link' }).click();
+    await page.locator('[data-secret]').waitFor();
+    await button(page, 'Close').click();
+    await page.getByRole('link', { name: 'Links of a link job' }).click();
+    await jobs.getByRole('link', { name: 'Spring mailing', exact: true }).click();
+    await page.getByLabel('State').selectOption('Cancelled');
+    const replaced = ofJob.filter({ hasText: 'customer-7' });
+    await replaced.getByText('Replaced by').waitFor();
+    await screenshot(page, 'link-job-replaced');
+    await replaced.getByRole('link', { name: /^link [\da-f]{8}$/ }).click();
+    await dialog(page).getByText('Made in place of').waitFor();
     await stage.goto(page, '/gift-cards');
     await page.getByText('What became of the links').first().click();
     await button(page, 'Cancel the rest…').click();
@@ -475,7 +502,7 @@ describe('a marketing manager', () => {
     await screenshot(reader, 'report-printed');
     // A report of an earlier release.
     await stage.fleet.database.query(
-      `update console.reports set body = body #- '{funnel,gift_only_recipients}'`,
+      `update console.reports set body = body #- '{funnel,gift_only_recipients}' #- '{steps,3}'`,
     );
     await reader.reload();
     await reader.getByText('3 of 206 journeys clicked').waitFor();

@@ -14,6 +14,7 @@ const NO_VALUE = '(none)';
 const ONLY_VIEW = 'You only view this account, so you cannot change anything.';
 const UTM_SOURCE = 'Source (utm_source)';
 const COUNTED_BY_SOURCE = 'A journey that came from two sources counts for each of them.';
+const WITHOUT_LINK_ONLY = 'Journeys that got only a reward link are left out.';
 const UTM_CAMPAIGN = 'Mailing (utm_campaign)';
 const CHANCE = 'The difference could be chance.';
 const clicked = (now: string, before: string) => `${now} of journeys clicked, ${before} in the days before.`;
@@ -211,6 +212,7 @@ export const texts = {
     noneWithoutJourney: 'Every campaign event has a journey id.',
     distinct: 'Each journey counts once, however often it clicked. People only.',
     bySource: COUNTED_BY_SOURCE,
+    withoutLinkOnly: WITHOUT_LINK_ONLY,
   },
 
   /** Numerator / denominator. A conversion does not require a click, so the last rate can exceed 100 %. */
@@ -240,7 +242,7 @@ export const texts = {
     question: 'Did it work?',
     verdict: {
       none: 'No journey in these dates, so there is no rate.',
-      noneBefore: 'No journey in the days before.',
+      noneBefore: 'No journey to compare with in the days before.',
       badges: {
         clickers: {
           better: 'Clicks: better',
@@ -269,6 +271,8 @@ export const texts = {
         'A journey is one recipient with any view, click, conversion or reward link. Recipients with none are not counted, so this is not the click rate of your mailer.',
       perks:
         'Points are percentage points of the rate. A journey of several perks counts for each of them, so the points of perks can add up to more than the change.',
+      linkOnly:
+        'The comparison leaves out journeys that got only a reward link, because it may not have been sent.',
       roles: {
         main: 'Mostly because of',
         next: 'Also because of',
@@ -425,15 +429,14 @@ export const texts = {
       points: (points: string) => `${points} ${/^\D?1$/.test(points) ? 'point' : 'points'}`,
       /** @param rate points from the rate of the part @param share points from its share of the journeys */
       split: (rate: string, share: string) => `rate ${rate}, share ${share}`,
-      note: 'People only. A journey counts once for each of its values, such as two sources, so “All” can be more than all journeys. Percentage points of the selected rate. A part contributes by its own rate, which rose or fell, and by its share of the journeys, which grew or shrank. The contributions add up to the change.',
-      perkNote:
-        'Shares of all journeys. A perk contributes the change of its share. A journey of several perks counts for each, so together they can contribute more than the change.',
+      note: `People only. ${WITHOUT_LINK_ONLY} A journey counts once for each of its values, such as two sources, so “All” can be more than all journeys. Percentage points of the selected rate. A part contributes by its own rate, which rose or fell, and by its share of the journeys, which grew or shrank. The contributions add up to the change.`,
+      perkNote: `Shares of all journeys. ${WITHOUT_LINK_ONLY} A perk contributes the change of its share. A journey of several perks counts for each, so together they can contribute more than the change.`,
       clicksNote: 'Clicks of people. The differences add up to the change of all clicks.',
       tooMany: 'There are 1,000 values or more, too many to compare.',
       now: 'Clicks',
       before: 'Clicks before',
       difference: 'Difference',
-      none: 'One of the two periods has no journeys, so there is nothing to compare.',
+      none: 'One of the two periods has no journeys to compare.',
     },
     cubes: {
       perk_views: 'Perks',
@@ -487,16 +490,14 @@ export const texts = {
 
   campaign: {
     results: 'Results',
-    perkNote:
-      'Views and clicks of people. Views and conversions count for the perk that they name; pixels in mails name none. The rates count each journey once, and divide by all journeys of the campaign. The value is the sum that your server sent with conversions that name the perk.',
-    utmNote:
-      'Clicked and converted are divided by the journeys of the row. A row that only had journeys in the days before is listed with 0. The value is the sum that your server sent with conversions of the row.',
+    perkNote: `Views and clicks of people. Views and conversions count for the perk that they name; pixels in mails name none. The rates count each journey once, and divide by all journeys of the campaign. ${WITHOUT_LINK_ONLY} The value is the sum that your server sent with conversions that name the perk.`,
+    utmNote: `Clicked and converted are divided by the journeys of the row. ${WITHOUT_LINK_ONLY} A row that only had journeys in the days before is listed with 0. The value is the sum that your server sent with conversions of the row.`,
     by: 'Compare',
     utm: {
       utm_source: {
         name: 'Source',
         title: 'By source',
-        counting: `${COUNTED_BY_SOURCE} Reward links made in the console have no source, so their journeys are also in “No source”.`,
+        counting: `${COUNTED_BY_SOURCE} Reward links made outside Send have no source, so journeys that opened one are also in “No source”.`,
         csv: 'Sources as CSV',
         file: 'sources',
       },
@@ -1046,6 +1047,8 @@ export const texts = {
       `The links carry the names of the mailing, like its other links: ${names}.`,
     jobName: 'Name',
     jobNameHint: 'To recognize these links later, such as “Spring mailing”. Optional.',
+    /** At most 100 characters. */
+    suggestedName: (of: string, day: string) => `${of.slice(0, 80)}, ${day}`,
     check: 'Continue',
     checkTitle: 'Make these links?',
     checkText: (links: string, value: string, total: string, isOne: boolean) =>

@@ -99,6 +99,16 @@ export async function loadFunnel(ranges: [Range, Range], campaignId?: string) {
 }
 export type FunnelRows = Awaited<ReturnType<typeof loadFunnel>>;
 
+export const linkOnlyIn = (row: Row | undefined) => numberOf(row, 'campaign_funnel.gift_only_recipients');
+/** The measures that `comparedJourneys` needs. */
+export const COMPARED = ['journeys', 'gift_only_recipients'];
+/**
+ * Returns the journeys that comparisons divide by. A link may be made for a journey long before its message is sent, or
+ * be cancelled, so journeys that got only a link would lower the rate of every part.
+ */
+export const comparedJourneys = (row: Row | undefined) =>
+  numberOf(row, 'campaign_funnel.journeys') - linkOnlyIn(row);
+
 /** Returns values by day, with zero for days without a row. */
 export function byDay(rows: Row[], cubeName: string, member: string, days: string[]): number[] {
   const values = new Map<string, number>();

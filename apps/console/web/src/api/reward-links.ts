@@ -1,4 +1,4 @@
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { queryOptions, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useLiveInterval } from '../parts/live';
 import { perkway, responseOf, storedIfFound } from './perkway';
 import type { LinkState } from './types';
@@ -21,13 +21,14 @@ interface Filters {
   created_by: string;
 }
 
-export const useLink = (linkId: string | null) =>
-  useQuery({
+export const linkQuery = (linkId: string | null) =>
+  queryOptions({
     queryKey: [...LINKS_KEY, 'one', linkId],
     queryFn: ({ signal }) => responseOf(perkway.gift.getIssuedRewardLink({ linkId: linkId! }, { signal })),
     enabled: linkId !== null,
-    ...useLiveInterval(),
   });
+
+export const useLink = (linkId: string | null) => useQuery({ ...linkQuery(linkId), ...useLiveInterval() });
 
 export function useLinks({ state, ...filters }: Filters) {
   const given = Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== ''));

@@ -4,6 +4,8 @@ import { daysIn, type Range } from '../dates';
 import { formatChange } from '../format';
 import { texts } from '../texts';
 
+const t = texts.overview;
+
 interface Props {
   count: number;
   before: number;
@@ -25,6 +27,16 @@ export function Change({ count, before, isGood, periods, children }: Props) {
     isGood && before > 0 && isClearChange(count, before, ratio) && isMore === count > ratio * before;
   return <span className={isColored ? (isMore ? 'change-up' : 'change-down') : undefined}>{children}</span>;
 }
+
+/** Says by how much a count differs from the one of the period before. */
+export const VersusBefore = (props: Omit<Props, 'children'>) => {
+  const { count, before } = props;
+  return (
+    <Change {...props}>
+      {count === before ? t.unchanged : before === 0 ? t.fromNothing : t.change(formatChange(count, before)!)}
+    </Change>
+  );
+};
 
 /** The share by which a count changed, to sort by. A count that was 0 before comes after all others. */
 export const changeOf = (count: number, before: number): number =>

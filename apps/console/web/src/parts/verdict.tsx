@@ -57,18 +57,20 @@ export const changedPerks = (perks: (Value & PerkOutcomes)[], total: Total): Cha
 
 /** Returns how much each source, campaign or segment changed the rate over all of them. */
 export const changedParts = (parts: (Value & Segment)[]): ChangedPart[] =>
-  contributionsOf(parts).map((part) => ({
-    key: part.key,
-    value: part.value,
-    name: part.value === null ? null : part.name,
-    count: part.journeys,
-    countBefore: part.journeysBefore,
-    rate: formatShare(part.reached, part.journeys),
-    rateBefore: formatShare(part.reachedBefore, part.journeysBefore),
-    points: part.points,
-    fromRate: part.fromRate,
-    deviations: deviationsOf(part),
-  }));
+  contributionsOf(parts.filter(({ journeys, journeysBefore }) => journeys + journeysBefore > 0)).map(
+    (part) => ({
+      key: part.key,
+      value: part.value,
+      name: part.value === null ? null : part.name,
+      count: part.journeys,
+      countBefore: part.journeysBefore,
+      rate: formatShare(part.reached, part.journeys),
+      rateBefore: formatShare(part.reachedBefore, part.journeysBefore),
+      points: part.points,
+      fromRate: part.fromRate,
+      deviations: deviationsOf(part),
+    }),
+  );
 
 /** The word for one part of a breakdown, such as "source". */
 export const partWord = (breakdown: string): string =>

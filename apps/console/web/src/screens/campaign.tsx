@@ -3,6 +3,8 @@ import { useState } from 'react';
 import { Link, useLocation, useNavigate, useParams } from 'react-router';
 import {
   byDay,
+  COMPARED,
+  comparedJourneys,
   loadFunnel,
   loadParts,
   loadRows,
@@ -23,6 +25,7 @@ import { daysIn, rangeBefore, type Range } from '../dates';
 import { exploreLink, type Condition } from '../explore-link';
 import { formatNumber, formatRange, formatShare } from '../format';
 import { KEEP_FOCUS } from '../keep-focus';
+import { VersusBefore } from '../parts/change';
 import { SelectField } from '../parts/fields';
 import { CsvButton } from '../parts/csv-button';
 import { formatSums, sortBySum, valuesBy, type Money } from '../money';
@@ -59,12 +62,16 @@ interface CampaignPerk {
   /** Clicks of people, and with bots. */
   people: number;
   everything: number;
+  /** Clicks of people in the period before. */
+  peopleBefore: number;
   value?: Money;
 }
 
 /** What the links of a mailing say about it, set on the tab Send. */
 const UTM_PARAMETERS = ['utm_source', 'utm_campaign', 'utm_content'] as const;
 type UtmParameter = (typeof UTM_PARAMETERS)[number];
+/** The column with the journeys that clicked in the period before. */
+const CLICKERS_BEFORE = 'clickers_before';
 
 /** Sums the values of people's conversions per perk or UTM parameter; the key '' has those without one. */
 async function loadValues(id: string, range: Range, dimension: 'perk_id' | UtmParameter) {
@@ -81,38 +88,47 @@ async function loadValues(id: string, range: Range, dimension: 'perk_id' | UtmPa
 
 /** Counts what became of each perk; perks of the campaign that nobody clicked are part of it, so that the worst show. */
 async function loadPerks({ id, incentives }: Campaign, range: Range): Promise<CampaignPerk[]> {
-  const load = (cube: string, measures: string[]) =>
+  const load = (cube: string, measures: string[], dates = range) =>
     loadRows({
       measures: measures.map((measure) => `${cube}.${measure}`),
       dimensions: [`${cube}.perk_id`, `${cube}.perk_title`],
-      ...within(cube, range),
+      ...within(cube, dates),
       filters: [...ofCampaign(cube, id), { member: `${cube}.perk_id`, operator: 'set' }],
       limit: 1_000,
     }).then((rows) => new Map(rows.map((row) => [String(row[`${cube}.perk_id`]), row])));
-  const [journeys, clicks, teasers, rewards, values, { incentives: offered }] = await Promise.all([
-    load(F, ['clickers', 'converters']),
-    load('incentive_clicks', ['count_people', 'count']),
-    load('teaser_views', ['count_people']),
-    load('reward_views', ['count_people']),
-    loadValues(id, range, 'perk_id'),
-    responseOf(perkway.boost.getTeasers({ campaignId: id })),
-  ]);
+  const [journeys, clicks, clicksBefore, teasers, rewards, values, { incentives: offered }] =
+    await Promise.all([
+      load(F, ['clickers', 'converters']),
+      load('incentive_clicks', ['count_people', 'count']),
+      load('incentive_clicks', ['count_people'], rangeBefore(range)),
+      load('teaser_views', ['count_people']),
+      load('reward_views', ['count_people']),
+      loadValues(id, range, 'perk_id'),
+      responseOf(perkway.boost.getTeasers({ campaignId: id })),
+    ]);
   const titles = new Map(offered.map(({ perkId, title }) => [perkId, title]));
   return [
     ...new Set([
       ...incentives,
-      ...[journeys, clicks, teasers, rewards, values].flatMap((rows) => [...rows.keys()].filter(Boolean)),
+      ...[journeys, clicks, clicksBefore, teasers, rewards, values].flatMap((rows) =>
+        [...rows.keys()].filter(Boolean),
+      ),
     ]),
   ]
     .map((perkId) => {
-      const [row, clicked, teaser, reward] = [journeys, clicks, teasers, rewards].map((rows) =>
-        rows.get(perkId),
-      );
+      const [row, clicked, clickedBefore, teaser, reward] = [
+        journeys,
+        clicks,
+        clicksBefore,
+        teasers,
+        rewards,
+      ].map((rows) => rows.get(perkId));
       return {
         perkId,
         title: String(
           row?.[`${F}.perk_title`] ??
             clicked?.['incentive_clicks.perk_title'] ??
+            clickedBefore?.['incentive_clicks.perk_title'] ??
             titles.get(perkId) ??
             teaser?.['teaser_views.perk_title'] ??
             reward?.['reward_views.perk_title'] ??
@@ -123,6 +139,7 @@ async function loadPerks({ id, incentives }: Campaign, range: Range): Promise<Ca
         converters: numberOf(row, `${F}.converters`),
         people: numberOf(clicked, 'incentive_clicks.count_people'),
         everything: numberOf(clicked, 'incentive_clicks.count'),
+        peopleBefore: numberOf(clickedBefore, 'incentive_clicks.count_people'),
         value: values.get(perkId),
       };
     })
@@ -137,7 +154,7 @@ async function loadByUtm(
 ): Promise<{ rows: Row[]; values: Map<string, Money> }> {
   const member = `${F}.${parameter}`;
   const funnel = loadParts({
-    measures: ['journeys', 'clickers', 'converters', 'gift_recipients'].map((name) => `${F}.${name}`),
+    measures: [...COMPARED, 'clickers', 'converters', 'gift_recipients'].map((name) => `${F}.${name}`),
     dimensions: [member],
     timeDimensions: [{ dimension: `${F}.occurred_at`, compareDateRange: [range, rangeBefore(range)] }],
     filters: ofCampaign(F, id),
@@ -149,12 +166,16 @@ async function loadByUtm(
     loadValues(id, range, parameter),
   ]);
   const now = new Set(rows.map((row) => row[member] ?? null));
-  const others = new Set([
-    ...rowsBefore.map((row) => row[member] ?? null),
-    ...[...values.keys()].map((key) => key || null),
-  ]);
+  const earlier = new Map(rowsBefore.map((row) => [row[member] ?? null, row]));
+  const others = new Set([...earlier.keys(), ...[...values.keys()].map((key) => key || null)]);
   return {
-    rows: [...rows, ...[...others].filter((name) => !now.has(name)).map((name) => ({ [member]: name }))],
+    rows: [
+      ...rows,
+      ...[...others].filter((name) => !now.has(name)).map((name): Row => ({ [member]: name })),
+    ].map((row) => ({
+      ...row,
+      [CLICKERS_BEFORE]: numberOf(earlier.get(row[member] ?? null), `${F}.clickers`),
+    })),
     values,
   };
 }
@@ -435,7 +456,7 @@ function Results({ campaign, range }: { campaign: Campaign; range: Range }) {
         </Loaded>
       </Card>
       {funnel.data && <Changed funnel={funnel.data} {...{ now: range, before, campaignId: id }} />}
-      <ByPerk campaign={campaign} range={range} total={journeys} />
+      <ByPerk campaign={campaign} range={range} total={comparedJourneys(current)} />
       <ByUtm id={id} range={range} total={journeys} />
     </>
   );
@@ -484,6 +505,18 @@ const Share = ({ part, whole }: { part: number; whole: number }) => (
     {shareOf(part, whole)} <span className="hint">{t.of(formatNumber(part), formatNumber(whole))}</span>
   </>
 );
+
+/** The second line of a count: how it differs from that of the period before. */
+const Before = ({ range, ...counts }: { count: number; before: number; range: Range }) =>
+  counts.count + counts.before > 0 && (
+    <>
+      {' '}
+      <br />
+      <span className="hint">
+        <VersusBefore {...counts} periods={[range, rangeBefore(range)]} isGood />
+      </span>
+    </>
+  );
 
 function ByPerk({ campaign, range, total }: { campaign: Campaign; range: Range; total: number }) {
   const { id } = campaign;
@@ -569,12 +602,13 @@ function ByPerk({ campaign, range, total }: { campaign: Campaign; range: Range; 
                 name: t.clicks,
                 isNumber: true,
                 sortBy: ({ people }) => people,
-                cell: ({ people, everything }) => (
+                cell: ({ people, everything, peopleBefore }) => (
                   <>
                     {formatNumber(people)}
                     {everything !== people && (
                       <span className="hint"> {t.allOf(formatNumber(everything))}</span>
                     )}
+                    <Before count={people} before={peopleBefore} range={range} />
                   </>
                 ),
               },
@@ -615,12 +649,9 @@ function ByUtm({ id, range, total }: { id: string; range: Range; total: number }
     queryFn: () => loadByUtm(id, range, parameter),
     ...useLiveInterval(),
   });
+  const journeysOf = comparedJourneys;
   const countOf = (member: string) => (row: Row) => numberOf(row, `${F}.${member}`);
-  const [journeysOf, clickersOf, convertersOf] = ['journeys', 'clickers', 'converters'].map(countOf) as [
-    (row: Row) => number,
-    (row: Row) => number,
-    (row: Row) => number,
-  ];
+  const [clickersOf, convertersOf] = [countOf('clickers'), countOf('converters')];
   const partOf = (row: Row) => (row[`${F}.${parameter}`] ?? null) as string | null;
   const nameOf = (row: Row) => partOf(row) ?? texts.overview.changed.noPart(partWord(parameter));
   const keyOf = (row: Row) => partOf(row) ?? '';
@@ -701,7 +732,15 @@ function ByUtm({ id, range, total }: { id: string; range: Range; total: number }
                   ),
                 },
                 count(JOURNEYS, journeysOf),
-                count(CLICKERS, clickersOf),
+                {
+                  ...count(CLICKERS, clickersOf),
+                  cell: (row) => (
+                    <>
+                      {formatNumber(clickersOf(row))}
+                      <Before count={clickersOf(row)} before={numberOf(row, CLICKERS_BEFORE)} range={range} />
+                    </>
+                  ),
+                },
                 rate(texts.rates.clicked, clickersOf),
                 count(CONVERTERS, convertersOf),
                 rate(texts.rates.converted, convertersOf),

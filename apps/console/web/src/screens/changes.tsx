@@ -1,6 +1,16 @@
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { useSearchParams } from 'react-router';
-import { loadMeta, loadParts, numberOf, ofCampaign, type FunnelRows, type Row } from '../api/analytics';
+import {
+  COMPARED,
+  comparedJourneys,
+  linkOnlyIn,
+  loadMeta,
+  loadParts,
+  numberOf,
+  ofCampaign,
+  type FunnelRows,
+  type Row,
+} from '../api/analytics';
 import { attributeOf } from '../attribute-of';
 import { compareRates, totalOf, type Total } from '../contributions';
 import type { Range } from '../dates';
@@ -39,9 +49,9 @@ type Outcomes = keyof typeof c.outcomes;
 
 /** Returns, for each period, the number of journeys and how many of them reached the outcome. */
 const countsOf = (outcome: Outcomes, { current, earlier }: FunnelRows): Total => ({
-  journeys: numberOf(current, `${F}.journeys`),
+  journeys: comparedJourneys(current),
   reached: numberOf(current, `${F}.${outcome}`),
-  journeysBefore: numberOf(earlier, `${F}.journeys`),
+  journeysBefore: comparedJourneys(earlier),
   reachedBefore: numberOf(earlier, `${F}.${outcome}`),
 });
 
@@ -66,7 +76,7 @@ interface Change extends ChangedPart {
 async function loadBy(dimensions: string[], { now, before, outcome, campaignId }: Comparison) {
   const members = dimensions.map((name) => `${F}.${name}`);
   const parts = await loadParts({
-    measures: [`${F}.journeys`, `${F}.${outcome}`],
+    measures: [...COMPARED, outcome].map((name) => `${F}.${name}`),
     dimensions: members,
     timeDimensions: [{ dimension: `${F}.occurred_at`, compareDateRange: [now, before] }],
     filters: ofCampaign(F, campaignId),
@@ -173,17 +183,25 @@ interface Props extends Omit<Comparison, 'outcome' | 'total'> {
  * and which lowered the rate most.
  */
 export function Verdict({ funnel, ...periods }: Props) {
+  const { current, earlier } = funnel;
   const total = countsOf('clickers', funnel);
-  if (total.journeys === 0) return <p className="headline">{t.verdict.none}</p>;
+  if (numberOf(current, `${F}.journeys`) === 0) return <p className="headline">{t.verdict.none}</p>;
   return (
     <div className="stack">
       <p className="headline">
-        <Outcome countOf={(step) => numberOf(funnel.current, `${F}.${step}`)} />
+        <Outcome countOf={(step) => numberOf(current, `${F}.${step}`)} />
       </p>
-      <VerdictOf comparison={{ ...periods, outcome: 'clickers', total }} />
-      <VerdictOf comparison={{ ...periods, outcome: 'converters', total: countsOf('converters', funnel) }} />
+      {total.journeys > 0 && (
+        <>
+          <VerdictOf comparison={{ ...periods, outcome: 'clickers', total }} />
+          <VerdictOf
+            comparison={{ ...periods, outcome: 'converters', total: countsOf('converters', funnel) }}
+          />
+        </>
+      )}
       <p className="hint">
-        {t.verdict.journey} {total.journeysBefore > 0 && t.verdict.perks}
+        {t.verdict.journey} {total.journeysBefore > 0 && t.verdict.perks}{' '}
+        {linkOnlyIn(current) + linkOnlyIn(earlier) > 0 && t.verdict.linkOnly}
       </p>
     </div>
   );

@@ -66,7 +66,8 @@ export default function MakeLinks({ kind, pools, campaignId, mailingUtm, onClose
   // The references of many links are usually the ids that the mailer puts into the message; one link may have any.
   const [areJourneyIds, setJourneyIds] = useState(kind === 'many');
   const [by, setBy] = useState<'count' | 'list'>('list');
-  const [name, setName] = useState('');
+  /** Null until the person changes the suggested name. */
+  const [ownName, setName] = useState<string | null>(null);
   const [isChecking, setChecking] = useState(false);
   const [linked, setLinked] = useState<LinkedReferences | null>(null);
   const [count, setCount] = useState('100');
@@ -88,6 +89,9 @@ export default function MakeLinks({ kind, pools, campaignId, mailingUtm, onClose
   const hasReferences = kind === 'one' ? reference.trim() !== '' : by === 'list';
   const hasJourneys = hasReferences && campaign !== '' && areJourneyIds;
   const attributes = campaign === campaignId ? mailingUtm : null;
+  const campaignName = campaigns.data?.find(({ id }) => id === campaign)?.name;
+  const name =
+    ownName ?? (chosen ? t.suggestedName(campaignName ?? poolName(chosen.pool), formatDate(Date.now())) : '');
   const missing = kind === 'many' && chosen ? wanted - chosen.entry.available : 0;
 
   /** Any change of the form starts a new attempt. */
@@ -166,7 +170,6 @@ export default function MakeLinks({ kind, pools, campaignId, mailingUtm, onClose
       changed(setList)(unlinked.join('\n'));
       setChecking(false);
     };
-    const campaignName = campaigns.data?.find(({ id }) => id === campaign)?.name;
     return (
       <DialogForm
         title={t.checkTitle}

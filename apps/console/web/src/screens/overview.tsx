@@ -8,8 +8,8 @@ import { useSession } from '../api/session';
 import { TimeSeries } from '../charts/time-series';
 import { daysIn, rangeBefore, type Range } from '../dates';
 import { exploreLink } from '../explore-link';
-import { formatChange, formatNumber, formatRange } from '../format';
-import { Change } from '../parts/change';
+import { formatNumber, formatRange } from '../format';
+import { VersusBefore } from '../parts/change';
 import { CopyButton } from '../parts/copy-button';
 import { CsvButton } from '../parts/csv-button';
 import { SelectField } from '../parts/fields';
@@ -257,18 +257,12 @@ function FigureCard({ name, figure, range }: { name: FigureName; figure: Figure;
       </p>
       <p>
         {/* Making more links costs more, which is neither good nor bad. */}
-        <Change
+        <VersusBefore
           count={people}
           before={peopleBefore}
           periods={[range, rangeBefore(range)]}
           isGood={name !== 'made'}
-        >
-          {people === peopleBefore
-            ? t.unchanged
-            : peopleBefore === 0
-              ? t.fromNothing
-              : t.change(formatChange(people, peopleBefore)!)}
-        </Change>
+        />
       </p>
       <p className="hint">
         {SOURCES[name].some(({ hasPeople }) => hasPeople) && (

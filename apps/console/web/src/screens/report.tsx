@@ -74,6 +74,10 @@ function Frozen({ report }: { report: FrozenReport }) {
   const days = daysIn(rangeOf(report.range));
   const daysBefore = report.range_before ? daysIn(rangeOf(report.range_before)) : [];
   const journeys = funnel.journeys ?? 0;
+  const linkOnly = linkOnlyOf(report);
+  const compared = journeys - linkOnly.count;
+  const hasLinkOnly = linkOnly.count + linkOnly.count_before > 0;
+  const leftOut = hasLinkOnly ? texts.counting.withoutLinkOnly : '';
   return (
     <>
       <header className="screen-head">
@@ -95,9 +99,10 @@ function Frozen({ report }: { report: FrozenReport }) {
       <p className="headline">
         {journeys > 0 ? <Outcome countOf={(step) => funnel[step] ?? 0} /> : c.nothing}
       </p>
-      {report.steps && <FrozenVerdict report={report} steps={report.steps} />}
+      {report.steps && <FrozenVerdict {...{ report, linkOnly }} steps={report.steps} />}
       <p className="hint">
-        {texts.overview.verdict.journey} {by_day_before && texts.overview.verdict.perks}
+        {texts.overview.verdict.journey} {by_day_before && texts.overview.verdict.perks}{' '}
+        {hasLinkOnly && texts.overview.verdict.linkOnly}
       </p>
       <Card
         title={c.funnel}
@@ -157,7 +162,7 @@ function Frozen({ report }: { report: FrozenReport }) {
       <Card
         className="dense"
         title={t.byPerk}
-        note={isEarlier ? t.clicksNote : `${t.clicksNote} ${t.perkRates}`}
+        note={isEarlier ? t.clicksNote : `${t.clicksNote} ${t.perkRates} ${leftOut}`}
       >
         {by_perk.length === 0 ? (
           <p>{t.nothing}</p>
@@ -172,8 +177,8 @@ function Frozen({ report }: { report: FrozenReport }) {
               ...(isEarlier
                 ? []
                 : [
-                    rate<PerkRow>(texts.rates.clicked, ({ clickers }) => [clickers, journeys]),
-                    rate<PerkRow>(texts.rates.converted, ({ converters }) => [converters, journeys]),
+                    rate<PerkRow>(texts.rates.clicked, ({ clickers }) => [clickers, compared]),
+                    rate<PerkRow>(texts.rates.converted, ({ converters }) => [converters, compared]),
                   ]),
             ]}
           />
@@ -182,7 +187,9 @@ function Frozen({ report }: { report: FrozenReport }) {
       <Card
         className="dense"
         title={t.bySource}
-        note={isEarlier ? t.clicksNote : `${t.clicksNote} ${t.sourceRates} ${texts.counting.bySource}`}
+        note={
+          isEarlier ? t.clicksNote : `${t.clicksNote} ${t.sourceRates} ${leftOut} ${texts.counting.bySource}`
+        }
       >
         {by_source.length === 0 ? (
           <p>{t.nothing}</p>
@@ -242,20 +249,27 @@ function valuesOf(name: keyof typeof CHARTS, days: string[], rows: FrozenReport[
   return days.map((day) => CHARTS[name].reduce((sum, figure) => sum + (counted.get(day)?.[figure] ?? 0), 0));
 }
 
+/** Counts the journeys that comparisons leave out. Those of reports of earlier releases leave out none. */
+const linkOnlyOf = ({ steps }: Pick<FrozenReport, 'steps'>) =>
+  steps?.find(({ step }) => step === 'gift_only_recipients') ?? { count: 0, count_before: 0 };
+
 /** Says whether the rates of clicks and conversions changed, and why. Older reports lack the causes, or all of it. */
 const FrozenVerdict = ({
   report: { by_source, by_perk, by_day_before },
   steps,
+  linkOnly,
 }: {
   report: FrozenReport;
   steps: NonNullable<FrozenReport['steps']>;
+  linkOnly: ReturnType<typeof linkOnlyOf>;
 }) => (
   <div className="stack">
     {(['clickers', 'converters'] as const).map((outcome) => {
       const [all, those] = ['journeys', outcome].map((name) => steps.find(({ step }) => step === name));
       if (!all || !those) return null;
       const total = {
-        ...{ journeys: all.count, journeysBefore: all.count_before },
+        journeys: all.count - linkOnly.count,
+        journeysBefore: all.count_before - linkOnly.count_before,
         ...{ reached: those.count, reachedBefore: those.count_before },
       };
       const reachedOf = (row: PerkRow | SourceRow) => ({
@@ -275,7 +289,7 @@ const FrozenVerdict = ({
         { breakdown: 'perk', parts: changedPerks(perks, total) },
       ];
       return (
-        all.count > 0 && (
+        total.journeys > 0 && (
           <RateVerdict key={outcome} {...{ outcome, total }} changes={by_day_before ? changes : []} />
         )
       );

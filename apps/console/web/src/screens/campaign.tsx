@@ -767,7 +767,7 @@ const MANY_WITHOUT_SOURCE = 0.3;
 
 function NoSource({ rows, total, to }: { rows: Row[]; total: number; to: string }) {
   const without = rows.find((row) => row[`${F}.utm_source`] === null);
-  // Reward links made in the console have no source, whatever the pixel and the links of the message have.
+  // Reward links made outside Send have no source, whatever the pixel and the links of the message have.
   const count = numberOf(without, `${F}.journeys`) - numberOf(without, `${F}.gift_recipients`);
   if (total === 0 || count <= 0 || count < MANY_WITHOUT_SOURCE * total) return null;
   return (

@@ -15,8 +15,8 @@ const LINK: Labels = {
 };
 
 /**
- * The labels of forms, by the kinds of the audit log and by member, such as `partner.name`. A member of any other one,
- * such as `product.color`, may have the label of `color`.
+ * The labels of forms, by kind (the first segment of the paths in the audit log) and by member of the resource or of the
+ * form's draft. `color` is also the label of inner members such as `product.color`.
  */
 const FIELD_LABELS: Readonly<Record<string, Labels>> = {
   accounts: {

@@ -1335,6 +1335,15 @@ describe('an operator', () => {
     expect(await onlyPool.isDisabled()).toBe(true);
     expect(await violations(page)).toEqual([]);
     await screenshot(page, 'limit-without-account');
+    // A limit needs links, or an amount with its currency.
+    const required = page.locator('.field:has(:required) > label');
+    expect(await required.allInnerTexts()).toEqual(['Account', 'Links', 'Id']);
+    await page.getByLabel('Amount', { exact: true }).fill('5');
+    await waitFor(
+      async () => (await required.allInnerTexts()).join() === 'Account,Currency,Id',
+      'the marks of required fields',
+    );
+    await page.getByLabel('Amount', { exact: true }).fill('');
     await page.getByLabel('Account', { exact: true }).fill(account);
     const pools = page.locator(`datalist option[value="${stage.mine.pool}"]`);
     await pools.waitFor({ state: 'attached' });

@@ -125,6 +125,7 @@ function Editor({ id }: { id: string | null }) {
               type="number"
               min={1}
               step={1}
+              required={draft.amount === ''}
               hint={t.linksHint}
               error={errorOf('links')}
               value={draft.links}
@@ -142,6 +143,7 @@ function Editor({ id }: { id: string | null }) {
             <TextField
               label={t.currency}
               maxLength={3}
+              required={draft.amount !== ''}
               error={errorOf('currency')}
               value={draft.currency}
               onValue={(currency) => change({ currency })}

@@ -44,6 +44,7 @@ export const defineApp = (env: AnalyticsQueryEnv): AppDefinition => ({
       exposedHeaders: [
         'x-request-id',
         'retry-after',
+        'perkway-detail',
         'ratelimit-limit',
         'ratelimit-remaining',
         'ratelimit-reset',

@@ -103,6 +103,18 @@ describe('tokens', () => {
     expect(pick(await meta(token()))).toEqual(refused);
   });
 
+  it.each<[string, () => string, RegExp]>([
+    ['none', () => '', /^No token was sent\. .*GET \/cube\/token/],
+    ['one with a Bearer prefix', () => `bearer ${tokenFor(account, key)}`, /^A Bearer token was sent\. /],
+    ['an expired one', () => tokenFor(account, key, { expiresIn: -1 }), /^The token has expired\. /],
+    ['an unknown one', () => tokenFor(account, signingKey('k8')), /^The token is invalid\. /],
+    ['an API key', () => 'a1b2c3d4e5f6a7b8c9d0', /^The token is invalid\. .*not an API key/],
+  ])('are explained in a header when rejected: %s', async (_name, token, detail) => {
+    const { status, body, headers } = await meta(token());
+    expect({ status, body }).toEqual(refused);
+    expect(headers['perkway-detail']).toMatch(detail);
+  });
+
   it('are checked before anything else in the request', async () => {
     const load = http(app).post('/cubejs-api/v1/load').set('content-type', 'application/json');
     expect(pick(await load.send('not json'))).toEqual(refused);
@@ -114,7 +126,9 @@ describe('tokens', () => {
     const token = tokenFor(account, key, { expiresIn: 1 });
     expect((await meta(token)).status).toBe(200);
     clock.advance(1_000);
-    expect(pick(await meta(token))).toEqual(refused);
+    const response = await meta(token);
+    expect(pick(response)).toEqual(refused);
+    expect(response.headers['perkway-detail']).toMatch(/^The token has expired\. /);
   });
 
   it('of a new key are accepted at once, and unknown key ids cannot flood token-issuer', async () => {
@@ -182,7 +196,7 @@ describe('the query host', () => {
     const response = await http(app, { origin }).get('/cubejs-api/v1/meta');
     expect([response.status, response.headers['access-control-allow-origin']]).toEqual([401, '*']);
     expect(response.headers['access-control-expose-headers']).toBe(
-      'x-request-id, retry-after, ratelimit-limit, ratelimit-remaining, ratelimit-reset',
+      'x-request-id, retry-after, perkway-detail, ratelimit-limit, ratelimit-remaining, ratelimit-reset',
     );
   });
 });

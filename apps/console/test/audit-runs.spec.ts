@@ -1,7 +1,7 @@
 import { actionOf, runsOf } from '../web/src/audit-runs';
 
 const made = (id: number) => ({
-  ...{ id: String(id), at: `2026-11-20T16:02:${id}.000Z`, account_id: 'platform', actor: 'bootstrap' },
+  ...{ id: String(id), at: `2026-11-20T16:02:${id}.000Z`, account: 'platform', actor: 'bootstrap' },
   ...{ action: 'PUT', path: `/admin/perks/p${id}` },
   person: null as string | null,
   status: 200 as number | null,
@@ -9,9 +9,11 @@ const made = (id: number) => ({
 type Entry = ReturnType<typeof made>;
 const entry = (id: number, changes: Partial<Entry> = {}): Entry => ({ ...made(id), ...changes });
 const shown = (...entries: Entry[]) =>
-  runsOf(entries, ({ action, path }) => (path.includes('/perks/') ? `${action} perk` : undefined)).map(
-    ({ title, entries: of }) => [title, of.map(({ id }) => id).join()],
-  );
+  runsOf(
+    entries,
+    ({ action, path }) => (path.includes('/perks/') ? `${action} perk` : undefined),
+    ({ account }) => account,
+  ).map(({ title, entries: of }) => [title, of.map(({ id }) => id).join()]);
 
 describe('runs of the audit log', () => {
   it('group three or more entries of the same action in the same minute, and lose none', () => {
@@ -22,9 +24,9 @@ describe('runs of the audit log', () => {
     ]);
   });
 
-  it('end at another author, action, outcome or minute', () => {
+  it('end at another author, account, action, outcome or minute', () => {
     const ends: Partial<Entry>[] = [
-      ...[{ actor: 'other' }, { person: 'ada@example.com' }, { account_id: 'acme' }, { action: 'DELETE' }],
+      ...[{ actor: 'other' }, { person: 'ada@example.com' }, { account: 'acme' }, { action: 'DELETE' }],
       ...[{ status: 409 }, { status: null }, { at: '2026-11-20T16:01:59.000Z' }, { path: '/else' }],
     ];
     for (const other of ends)

@@ -78,6 +78,13 @@ describe('a webhook', () => {
     expect(response.body).toMatchObject({ code: 'VALIDATION_FAILED', errors: [{ field }] });
   });
 
+  it('says what its URL must be if there is none', async () => {
+    const { body } = await world.as(world.key()).put('/webhooks/a').send({}).expect(400);
+    expect(body.detail).toMatch(
+      /^url must be an absolute https URL of up to 2048 characters, such as https:/,
+    );
+  });
+
   it.each([
     'http://93.184.216.34/',
     'https://10.0.0.1/',

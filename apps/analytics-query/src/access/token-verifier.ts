@@ -26,7 +26,10 @@ const MAX_CACHED_TOKENS = 20_000;
 /** Real tokens have about 400 characters. */
 const MAX_TOKEN_LENGTH = 4_096;
 
-export const invalidToken = (): ApiError => new ApiError('API_KEY_INVALID', 'Invalid token');
+const EXPIRED = 'The token has expired. Get another one with GET /cube/token of the token host.';
+const invalidToken = (
+  detail = 'The token is invalid. Send the whole token of GET /cube/token of the token host, not an API key.',
+): ApiError => new ApiError('API_KEY_INVALID', detail);
 
 /**
  * Verifies analytics tokens (ES256). Keeps the public keys of token-issuer, so it works while token-issuer is down, and
@@ -53,13 +56,17 @@ export class TokenVerifier {
    * @throws ApiError 401 if the token is invalid, 503 while no keys are known
    */
   async verify(token: unknown): Promise<TokenClaims> {
-    if (typeof token !== 'string' || token === '' || token.length > MAX_TOKEN_LENGTH) throw invalidToken();
+    if (typeof token !== 'string' || token === '')
+      throw invalidToken('No token was sent. Send that of GET /cube/token in the header Authorization.');
+    if (/^Bearer\b/i.test(token))
+      throw invalidToken('A Bearer token was sent. Send the token without the prefix Bearer.');
+    if (token.length > MAX_TOKEN_LENGTH) throw invalidToken();
     const digest = hash('sha256', token, 'base64');
     const known = this.verified.get(digest);
     if (known) {
       if (known.expiresAt * 1000 > Date.now()) return known;
       this.verified.delete(digest);
-      throw invalidToken();
+      throw invalidToken(EXPIRED);
     }
     const keyId = keyIdOf(token);
     const keySet = await this.keysFor(keyId);
@@ -122,7 +129,7 @@ function check(token: string, { keys, issuer, audience }: KeySet, keyId: string)
     const { sub, exp } = claims;
     if (!isCallerId(sub) || exp === undefined) throw invalidToken();
     return { account: sub, expiresAt: exp };
-  } catch {
-    throw invalidToken();
+  } catch (error) {
+    throw invalidToken(error instanceof jwt.TokenExpiredError ? EXPIRED : undefined);
   }
 }

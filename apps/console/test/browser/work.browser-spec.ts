@@ -827,6 +827,14 @@ describe('an operator', () => {
     );
     await page.getByRole('link', { name: 'New perk' }).click();
     await page.getByLabel('Title', { exact: true }).fill('Slow rides for two');
+    // Required fields say so to everybody.
+    const required = page.locator('.field:has(:required) > label');
+    expect(await required.allInnerTexts()).toEqual(
+      expect.arrayContaining(['Title', 'Offer URL', 'Partner', 'Partner id', 'Offer slug', 'Id']),
+    );
+    const marks = `[...document.querySelectorAll('.field > label')].filter((label) =>
+      (getComputedStyle(label, '::after').content.includes('required')) !== label.nextElementSibling.required)`;
+    expect(await page.evaluate(`${marks}.map(({ innerText }) => innerText)`)).toEqual([]);
     // A perk of a partner whose name is the beginning of the new one, under an id that is not made of it.
     await stage.fleet
       .admin('perks')
@@ -1138,14 +1146,10 @@ describe('an operator', () => {
     await stage.goto(page, `/catalogue/perks/${id}?tab=history`);
     const entry = page.getByRole('row', { name: 'Changed perk With a code' });
     const rejected = page.getByRole('row', { name: 'Attempt: ' }).first();
-    /** Only the newest entry is open. */
-    const putBack = async () => {
-      await entry.locator('details').evaluate((details: { open: boolean }) => {
-        details.open = true;
-      });
-      await entry.getByRole('button', { name: 'Put the version before this into the form' }).click();
-    };
-    await rejected.getByText('Rejected: nothing changed').click();
+    const putBack = () =>
+      entry.getByRole('button', { name: 'Put the version before this into the form' }).click();
+    await rejected.getByText('Not saved: someone else had changed it (412)').waitFor();
+    await rejected.getByText('Nothing changed').click();
     await rejected.getByText('PUT perks /admin/perks/').waitFor();
     expect(await rejected.locator('.difference').count()).toBe(0);
     await putBack();
@@ -1158,8 +1162,12 @@ describe('an operator', () => {
     expect(await page.getByText('The form has the version before').count()).toBe(0);
     await button(page, 'Discard my changes').click();
     await page.getByRole('tab', { name: 'History' }).click();
-    // The cached list shows first. When the newer entry arrives, the previous one closes.
+    // The cached list shows first. When the newer entry arrives, the previous one stays open.
     await page.getByRole('row', { name: 'Changed perk Without a code' }).first().waitFor();
+    await entry
+      .getByRole('term')
+      .filter({ hasText: /^Title$/ })
+      .waitFor();
     await putBack();
     await page.getByText('If that version had one, it is missing here').waitFor();
     expect(await page.getByLabel('Shared code').count()).toBe(0);
@@ -1229,7 +1237,9 @@ describe('an operator', () => {
     const changed = page.getByRole('row', { name: 'Changed category Outdoors and sea' }).first();
     // The history of an object shows what its newest entry changed. Its account is the same in each.
     await changed.locator('.differences').getByText('Outdoors and sea').waitFor();
-    expect(await page.locator('details[open]').count()).toBe(1);
+    expect(await changed.getByRole('term').allInnerTexts()).toEqual(['Name']);
+    // The one that was the newest before stays open.
+    expect(await page.locator('details[open]').count()).toBe(2);
     expect(await page.getByRole('columnheader', { name: 'Account' }).count()).toBe(0);
     await screenshot(page, 'history');
     // A version goes into the form, and is saved like any edit.
@@ -1282,12 +1292,19 @@ describe('an operator', () => {
     await page.getByLabel('Account').fill(stage.mine.account);
     const campaign = page.getByRole('row').filter({ hasText: 'Created campaign Harbour' }).first();
     await campaign.waitFor();
-    // An entry is one line, and the call is one of its details.
-    expect((await campaign.boundingBox())!.height).toBeLessThan(50);
+    // The entry is by an operator, and about this account.
+    await campaign.getByRole('link', { name: `Name of ${stage.mine.account}`, exact: true }).waitFor();
+    // An entry is low, even with an account of a long name, and the call is one of its details.
+    expect((await campaign.boundingBox())!.height).toBeLessThan(65);
     const call = campaign.getByText('PUT boost /admin/campaigns/');
     expect(await call.isVisible()).toBe(false);
     await campaign.locator('summary').click();
     await call.waitFor();
+    expect((await campaign.getByRole('term').allInnerTexts()).toSorted()).toEqual([
+      'Account',
+      'Name',
+      'Perks',
+    ]);
     expect((await rowsOf(page, 'Audit log')).filter((row) => row.includes('Foreign'))).toEqual([]);
     await page.getByLabel('To', { exact: true }).fill('2020-01-01');
     await page.getByText('No change matches').waitFor();
@@ -1346,6 +1363,15 @@ describe('an operator', () => {
     expect(await onlyPool.isDisabled()).toBe(true);
     expect(await violations(page)).toEqual([]);
     await screenshot(page, 'limit-without-account');
+    // A limit needs links, or an amount with its currency.
+    const required = page.locator('.field:has(:required) > label');
+    expect(await required.allInnerTexts()).toEqual(['Account', 'Links', 'Id']);
+    await page.getByLabel('Amount', { exact: true }).fill('5');
+    await waitFor(
+      async () => (await required.allInnerTexts()).join() === 'Account,Currency,Id',
+      'the marks of required fields',
+    );
+    await page.getByLabel('Amount', { exact: true }).fill('');
     await page.getByLabel('Account', { exact: true }).fill(account);
     const pools = page.locator(`datalist option[value="${stage.mine.pool}"]`);
     await pools.waitFor({ state: 'attached' });
@@ -1445,15 +1471,15 @@ describe('an operator', () => {
         expect.stringMatching(
           /^Critical Down\. Recipients cannot open their reward links\. allocation-page /,
         ),
-        expect.stringMatching(new RegExp(`^Critical No more events .*${silent} .* Show$`)),
+        expect.stringMatching(new RegExp(`^Critical No more events .*${silent} .* See its traffic$`)),
       ]);
     }, 'the alarms');
     for (const alarm of [
-      /^Critical Lasts 1 day: 3 left, 1.67 used per day .* voucher, €25, FR, Name of .* Not recorded Show$/,
-      /^Warning Link job failed Too many, Name of .* \d+ \w+ \d{4}, \d\d:\d\d Show$/,
-      /^Warning Webhook fails crm, Name of .* \d+ \w+ \d{4}, \d\d:\d\d Show$/,
+      /^Critical Lasts 1 day: 3 left, 1.67 used per day .* voucher, €25, FR, Name of .* Not recorded Upload cards$/,
+      /^Warning Link job failed Too many, Name of .* \d+ \w+ \d{4}, \d\d:\d\d See the link job$/,
+      /^Warning Webhook fails crm, Name of .* \d+ \w+ \d{4}, \d\d:\d\d See the error$/,
       // Three of the four have a row of their own.
-      /^Warning 1 more Failing webhooks Not recorded Show$/,
+      /^Warning 1 more Failing webhooks Not recorded See all$/,
     ])
       expect(alarms).toContainEqual(expect.stringMatching(alarm));
     await page.getByRole('link', { name: 'What to do about AppDown' }).first().click();
@@ -1572,21 +1598,23 @@ describe('an operator', () => {
     expect(low[1]).toContain('At this rate under 3 days; too little history for a date');
     expect(await rowsOf(page, 'Low, not used recently')).toHaveLength(1);
     const alarms = async () => (await rowsOf(page, 'Needs attention')).join('\n');
-    expect(await alarms()).toContain(`Critical Has run out Gone, €25, FR, Name of ${mine} Not recorded Show`);
     expect(await alarms()).toContain(
-      `Critical Lasts 2 days: 40 left, 20 used per day Fast, €25, FR, Name of ${mine} Not recorded Show`,
+      `Critical Has run out Gone, €25, FR, Name of ${mine} Not recorded Upload cards`,
     );
     expect(await alarms()).toContain(
-      `Warning Lasts 10 days: 3 left, 0.3 used per day Few, €25, FR, Name of ${mine} Not recorded Show`,
+      `Critical Lasts 2 days: 40 left, 20 used per day Fast, €25, FR, Name of ${mine} Not recorded Upload cards`,
     );
     expect(await alarms()).toContain(
-      'Warning Lasts 5 days: 30 left, 6 used per day Single-use codes of Codes Not recorded Show',
+      `Warning Lasts 10 days: 3 left, 0.3 used per day Few, €25, FR, Name of ${mine} Not recorded Upload cards`,
+    );
+    expect(await alarms()).toContain(
+      'Warning Lasts 5 days: 30 left, 6 used per day Single-use codes of Codes Not recorded Load codes',
     );
     expect(await alarms()).toMatch(
       /Warning An erasure has not finished for over an hour token-issuer \d+ \w+/,
     );
     expect(await alarms()).toMatch(
-      new RegExp(`Critical No more events Name of ${theirs} \\d+ \\w+ \\d{4}, \\d\\d:00 Show`),
+      new RegExp(`Critical No more events Name of ${theirs} \\d+ \\w+ \\d{4}, \\d\\d:00 See its traffic`),
     );
     const theirRow = async () => (await rowsOf(page, 'Traffic')).find((row) => row.includes(theirs));
     expect(await theirRow()).toMatch(/No more events Last event [23] hours ago 0 150 −100%/);
@@ -1599,7 +1627,7 @@ describe('an operator', () => {
     // The greatest loss first.
     expect(await alarms()).toMatch(
       new RegExp(
-        `90% fewer events than the week before Name of ${theirs} Not recorded Show\n.*70% fewer events than the week before Name of ${mine} Not recorded Show`,
+        `90% fewer events than the week before Name of ${theirs} Not recorded See its traffic\n.*70% fewer events than the week before Name of ${mine} Not recorded See its traffic`,
       ),
     );
     await page.getByText('No account has an enabled webhook.').waitFor();
@@ -1618,7 +1646,7 @@ describe('an operator', () => {
       ['#traffic', '#low-stock', '#failing-webhooks'].map((card) => page.locator(card).boundingBox()),
     );
     expect([lowStock!.width, failing!.width]).toEqual([traffic!.width, traffic!.width]);
-    await page.getByRole('link', { name: `Show: Name of ${mine}`, exact: true }).click();
+    await page.getByRole('link', { name: `See its traffic: Name of ${mine}`, exact: true }).click();
     await page.getByRole('heading', { level: 1, name: `Name of ${mine}` }).waitFor();
     hasWebhooks = true;
     await stage.goto(page, '/home');
@@ -1628,7 +1656,7 @@ describe('an operator', () => {
     isTimeless = true;
     await stage.goto(page, '/home');
     await page.locator('[data-findings]').waitFor();
-    expect(await alarms()).toContain(`Critical Has run out Gone, €25, FR, Name of ${mine} Show`);
+    expect(await alarms()).toContain(`Critical Has run out Gone, €25, FR, Name of ${mine} Upload cards`);
     expect(await page.getByRole('table', { name: 'Needs attention' }).locator(since).count()).toBe(0);
 
     await page.route(/\/api\/gift\/admin\/limits/, (route) =>
@@ -1802,7 +1830,10 @@ describe('an operator', () => {
     await link();
     await stage.goto(page, '/home');
     const alarm = page.getByRole('table', { name: 'Needs attention' }).getByRole('row');
-    await alarm.filter({ hasText: 'Limit is nearly used up' }).first().waitFor();
+    await alarm
+      .filter({ hasText: /Limit is nearly used up.*Change the limit/ })
+      .first()
+      .waitFor();
     const nearlyUsed = page.getByRole('table', { name: 'Limits that are nearly used up' });
     await nearlyUsed
       .getByRole('row', { name: new RegExp(`^${limit} .* Pool: Quiet voucher 4 of 5 links`) })
@@ -2159,6 +2190,11 @@ describe('keys and sessions', () => {
     await stage.goto(page, '/integration');
     await button(page, 'Create key').click();
     await dialog(page).getByLabel('Name').and(page.locator(':focus')).waitFor();
+    await dialog(page).getByText('or for a person of it who signs in to this console').waitFor();
+    await dialog(page).getByLabel('Role', { exact: true }).selectOption('JOURNEY: pages in browsers');
+    await dialog(page).getByText('Nobody can sign in with it.').waitFor();
+    await dialog(page).getByLabel('Role', { exact: true }).selectOption('USER: servers and people');
+    await dialog(page).getByLabel('Name').focus();
     await page.keyboard.type('For the till');
     await page.keyboard.press('Enter');
     const key = await page.locator('[data-secret]').innerText();

@@ -1,7 +1,6 @@
 /** The fields that decide which entries form a run. */
 interface Entry {
   at: string;
-  account_id: string;
   actor: string;
   person: string | null;
   status: number | null;
@@ -10,7 +9,7 @@ interface Entry {
 /** Fewer entries than this stay single. */
 const RUN = 3;
 
-/** Entries that follow each other, of the same action by the same author in the same minute. */
+/** Entries that follow each other, of the same action by the same author for the same account in the same minute. */
 export interface Run<T> {
   /** What all of them did, such as `Created perk`; null for a single entry. */
   title: string | null;
@@ -24,13 +23,22 @@ export interface Run<T> {
 export const actionOf = (template: string, sentence: string): string =>
   /^\w+ \w+ \$1$/.test(template) ? template.slice(0, -' $1'.length) : sentence;
 
-/** Groups entries, newest first, into runs. @param titleOf returns undefined for entries that stay single */
-export function runsOf<T extends Entry>(entries: T[], titleOf: (entry: T) => string | undefined): Run<T>[] {
+/**
+ * Groups entries, newest first, into runs.
+ *
+ * @param titleOf returns undefined for entries that stay single
+ * @param accountOf returns the account that an entry is about
+ */
+export function runsOf<T extends Entry>(
+  entries: T[],
+  titleOf: (entry: T) => string | undefined,
+  accountOf: (entry: T) => string | undefined,
+): Run<T>[] {
   const keyOf = (entry: T) => {
     const title = titleOf(entry);
-    const { at, account_id, actor, person, status } = entry;
+    const { at, actor, person, status } = entry;
     const isDone = status === null ? null : status < 400;
-    return title && JSON.stringify([title, at.slice(0, 16), account_id, person ?? actor, isDone]);
+    return title && JSON.stringify([title, at.slice(0, 16), accountOf(entry), person ?? actor, isDone]);
   };
   const runs: { key: string | undefined; entries: T[] }[] = [];
   for (const entry of entries) {

@@ -51,6 +51,7 @@ export const texts = {
   cancel: 'Cancel',
   close: 'Close',
   edit: 'Edit',
+  required: 'required',
   reason: 'Reason',
   delete: 'Delete',
   search: 'Search',
@@ -645,7 +646,7 @@ export const texts = {
     hosts: 'Hosts',
     keys: 'API keys',
     keysNote:
-      'A USER key is a secret for your servers: never put it into a page. Pages use keys of the role JOURNEY.',
+      'A USER key is a secret for your servers, and for people who sign in here with it: never put it into a page. Pages use keys of the role JOURNEY.',
     firstRequest: 'First request',
     firstRequestNote: 'Set KEY to a USER key.',
     allHosts: 'All hosts',
@@ -665,9 +666,14 @@ export const texts = {
     createTitle: 'Create a key',
     nameHint: 'To recognize it later, such as “Web shop”.',
     roles: {
-      USER: 'USER: for your servers',
-      JOURNEY: 'JOURNEY: for pages in browsers',
-      ADMIN: 'ADMIN: for operators',
+      USER: 'USER: servers and people',
+      JOURNEY: 'JOURNEY: pages in browsers',
+      ADMIN: 'ADMIN: operators',
+    },
+    roleHints: {
+      USER: 'A secret for servers of the account, or for a person of it who signs in to this console.',
+      JOURNEY: 'For web pages, where anyone can read it. Nobody can sign in with it.',
+      ADMIN: 'A secret for an operator, or for a program that manages every account.',
     },
     allowed: 'May do',
     allOfRole: 'Full access of its role',
@@ -1508,8 +1514,18 @@ export const texts = {
     /** When this window first saw it. */
     firstSeen: (when: string) => `${when} or earlier`,
     action: 'Action',
-    show: 'Show',
-    showOf: (where: string) => `Show: ${where}`,
+    /** What each link of the column Action does or leads to. */
+    actions: {
+      health: 'See its state',
+      traffic: 'See its traffic',
+      cards: 'Upload cards',
+      codes: 'Load codes',
+      webhook: 'See the error',
+      job: 'See the link job',
+      limit: 'Change the limit',
+      list: 'See all',
+    },
+    actionOf: (action: string, where: string) => `${action}: ${where}`,
   },
   operatorsHome: {
     intro: 'What needs attention, and the traffic of every account.',
@@ -2143,9 +2159,22 @@ export const texts = {
     notRecorded: 'Not recorded',
     /** Completes the description of a person with role ADMIN. */
     asOperator: (action: string) => `${action} as an operator of all accounts`,
-    nothingChanged: 'Rejected: nothing changed',
+    nothingChanged: 'Nothing changed',
     times: (action: string, count: string) => `${action}, ${count} times`,
-    rejected: (status: number) => `Rejected with ${status}`,
+    rejected: (action: string, status: number) => {
+      const done = ({ PUT: 'saved', DELETE: 'deleted' } as Record<string, string>)[action] ?? 'done';
+      const reasons: Record<number, string> = {
+        400: 'a value was invalid',
+        403: 'the caller was not allowed to',
+        404: 'it did not exist',
+        409: 'it conflicted with something else',
+        412: 'someone else had changed it',
+        413: 'it was too large',
+        429: 'there were too many requests',
+      };
+      const reason = reasons[status] ?? (status >= 500 ? 'Perkway failed' : 'it was rejected');
+      return `Not ${done}: ${reason} (${status})`;
+    },
     emptyTitle: 'No change matches',
     emptyUnfiltered: 'No changes yet',
     /** Describes each call of the audit log; $1 and $2 are the ids in its path. */

@@ -17,7 +17,9 @@ export class PutWebhook {
     description: 'An https URL without user name and password that does not lead to a private address',
     example: URL_EXAMPLE,
   })
-  @IsText(1, MAX_URL)
+  @IsText(1, MAX_URL, {
+    message: `$property must be an absolute https URL of up to ${MAX_URL} characters, such as ${URL_EXAMPLE}`,
+  })
   url: string;
 
   @ApiProperty({

@@ -44,18 +44,27 @@ export const renderProblem: ErrorRenderer = (error, requestId) => ({
 /** Longer details are cut off. */
 const MAX_DETAIL = 1_000;
 
+/** Explains an error whose body does not. */
+const detailHeader = ({ detail }: ApiError) => ({
+  'perkway-detail': detail.slice(0, MAX_DETAIL).replace(/[^ -~]/gu, '?'),
+});
+
 /**
  * Renders the code alone, as the specification requires for gift cards (section 7). The header `Perkway-Detail`
  * explains it.
  */
-export const renderPlainCode: ErrorRenderer = ({ code, detail }) => ({
+export const renderPlainCode: ErrorRenderer = (error) => ({
   contentType: 'text/plain; charset=utf-8',
-  body: code,
-  headers: { 'perkway-detail': detail.slice(0, MAX_DETAIL).replace(/[^ -~]/gu, '?') },
+  body: error.code,
+  headers: detailHeader(error),
 });
 
-/** Renders `{"error": string}`, which Cube clients expect. */
-export const renderCubeError: ErrorRenderer = (error) => ({
-  contentType: 'application/json; charset=utf-8',
-  body: JSON.stringify({ error: error.detail }),
-});
+/** Renders `{"error": string}`, which Cube clients expect. As in Cube, the body of a 401 is always the same. */
+export const renderCubeError: ErrorRenderer = (error) => {
+  const isTokenError = error.code === 'API_KEY_INVALID';
+  return {
+    contentType: 'application/json; charset=utf-8',
+    body: JSON.stringify({ error: isTokenError ? 'Invalid token' : error.detail }),
+    ...(isTokenError && { headers: detailHeader(error) }),
+  };
+};

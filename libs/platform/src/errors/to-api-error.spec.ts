@@ -139,5 +139,9 @@ describe('the error formats', () => {
       contentType: 'application/json; charset=utf-8',
       body: '{"error":"name is missing"}',
     });
+    expect(renderCubeError(new ApiError('API_KEY_INVALID', 'The token has expired'), 'r-1')).toMatchObject({
+      body: '{"error":"Invalid token"}',
+      headers: { 'perkway-detail': 'The token has expired' },
+    });
   });
 });

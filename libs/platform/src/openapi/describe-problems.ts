@@ -79,6 +79,7 @@ export function describeProblems(
         status = error.status,
         contentType,
         body,
+        headers = {},
       } = render(error, EXAMPLE_REQUEST_ID, { address, accept });
       const { content, ...response } = (responses[status] ??= { description: '', content: {} });
       const mediaType = contentType.split(';')[0]!;
@@ -87,7 +88,7 @@ export function describeProblems(
       responses[status] = {
         ...response,
         description: describeCodes(response.description, `\`${code}\`: ${title}`),
-        ...headersOf(status, mediaType),
+        ...headersOf(status, 'perkway-detail' in headers),
         content: {
           ...content,
           [mediaType]: { schema: bodySchema(mediaType, Object.keys(examples)), examples },
@@ -98,10 +99,10 @@ export function describeProblems(
   return responses;
 }
 
-function headersOf(status: number, mediaType: string): Pick<Response, 'headers'> {
+function headersOf(status: number, hasDetail: boolean): Pick<Response, 'headers'> {
   const headers = {
     ...(status === 429 || status === 503 ? { 'Retry-After': RETRY_AFTER } : {}),
-    ...(mediaType === 'text/plain' ? { 'Perkway-Detail': DETAIL } : {}),
+    ...(hasDetail ? { 'Perkway-Detail': DETAIL } : {}),
   };
   return Object.keys(headers).length > 0 ? { headers } : {};
 }

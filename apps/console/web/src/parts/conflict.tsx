@@ -1,20 +1,20 @@
 import { useId } from 'react';
+import { labelOf } from '../field-labels';
 import { texts } from '../texts';
 import { shownValue } from './differences';
 import { isSame, type TheirChange } from './merge-changes';
-import { nameOfLanguage } from './translations';
 
 const t = texts.editor;
 
-/** The names that a form shows for its fields and for the items of lists. */
-export interface FieldNames {
-  /** Labels by path, such as `partner.name`. The label of `partner` is used for members that have none. */
-  labels: Readonly<Record<string, string>>;
+/** The names that a form shows for the items of lists. */
+export interface ItemNames {
   /** Returns the text of a list item that is an object or an id. */
   textOfItem?: (name: string, item: never) => string;
 }
 
-interface Props extends FieldNames {
+interface Props extends ItemNames {
+  /** Labels by path, such as `partner.name`. */
+  labels: Readonly<Record<string, string>>;
   /** A sentence on who saved the other version and when; null if unknown. */
   savedBy: string | null;
   /** What only they changed, which is in the form. */
@@ -25,16 +25,6 @@ interface Props extends FieldNames {
   isDisabled: boolean;
   onChoose: (path: string[], value: unknown) => void;
   onDiscard: () => void;
-}
-
-function labelOf(labels: FieldNames['labels'], path: string[]): string {
-  const [name, language, text] = path;
-  if (name === 'translations' && language !== undefined)
-    return texts.translations.textIn(
-      text === undefined ? texts.translations.title : (labels[text] ?? text),
-      nameOfLanguage(language),
-    );
-  return labels[path.join('.')] ?? labels[name!] ?? path.join('.');
 }
 
 /** Says what somebody else saved in the meantime, and lets the user choose where both changed the same field. */

@@ -1,6 +1,7 @@
 import type { Difference } from '@perkway/catalogue/differences';
 import { isRecord } from '@perkway/domain/is-record';
 import '../styles/editor.css';
+import { labelOf } from '../field-labels';
 import { texts } from '../texts';
 
 const LONGEST = 160;
@@ -24,18 +25,25 @@ const Value = ({ value, label, as: As }: { value: unknown; label: string; as: 'd
   );
 };
 
-export const Differences = ({ of }: { of: Difference[] }) => (
+interface Props {
+  of: Difference[];
+  /** Labels by path, to show instead of paths. */
+  labels?: Readonly<Record<string, string>>;
+}
+
+export const Differences = ({ of, labels }: Props) => (
   <dl className="facts differences">
-    {of.map(({ at, before, after }) => (
-      <div key={at} className="difference">
-        <dt>
-          <code>{at}</code>
-        </dt>
-        <dd>
-          <Value as="del" value={before} label={texts.differences.before} />
-          <Value as="ins" value={after} label={texts.differences.after} />
-        </dd>
-      </div>
-    ))}
+    {of.map(({ at, before, after }) => {
+      const label = labels ? labelOf(labels, at.split('.')) : at;
+      return (
+        <div key={at} className="difference">
+          <dt>{label === at ? <code>{at}</code> : label}</dt>
+          <dd>
+            <Value as="del" value={before} label={texts.differences.before} />
+            <Value as="ins" value={after} label={texts.differences.after} />
+          </dd>
+        </div>
+      );
+    })}
   </dl>
 );

@@ -12,22 +12,26 @@ interface Around {
   hint?: ReactNode;
   error?: string | null;
   className?: string;
+  required?: boolean | undefined;
 }
 
-/** Label, control, hint and error, linked for screen readers. */
+/** Label, control, hint and error, linked for screen readers. Marks required fields. */
 function Field({
   label,
   hint,
   error,
   className = '',
+  required = false,
   children,
 }: Around & { children: (ids: Ids) => ReactNode }) {
   const id = useId();
   const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ') || undefined;
   return (
     <div className={`field ${className}`}>
-      <label htmlFor={id}>{label}</label>
-      {children({ id, 'aria-describedby': described, 'aria-invalid': error ? true : undefined })}
+      <label htmlFor={id} data-note={required ? texts.required : undefined}>
+        {label}
+      </label>
+      {children({ id, required, 'aria-describedby': described, 'aria-invalid': error ? true : undefined })}
       {hint && (
         <p className="hint" id={`${id}-hint`}>
           {hint}
@@ -43,6 +47,7 @@ function Field({
 }
 interface Ids {
   id: string;
+  required: boolean;
   'aria-describedby': string | undefined;
   'aria-invalid': boolean | undefined;
 }
@@ -54,10 +59,11 @@ export const TextField = ({
   hint,
   error,
   className,
+  required,
   onValue,
   ...input
 }: InputProps & { onValue: (value: string) => void }) => (
-  <Field {...{ label, hint, error, className }}>
+  <Field {...{ label, hint, error, className, required }}>
     {(ids) => (
       <input
         type="text"
@@ -88,10 +94,11 @@ export const TextArea = ({
   hint,
   error,
   className,
+  required,
   onValue,
   ...area
 }: AreaProps & { onValue: (value: string) => void }) => (
-  <Field {...{ label, hint, error, className }}>
+  <Field {...{ label, hint, error, className, required }}>
     {(ids) => <textarea rows={4} {...area} {...ids} onChange={({ target }) => onValue(target.value)} />}
   </Field>
 );
@@ -111,6 +118,7 @@ export const SelectField = ({
   hint,
   error,
   className,
+  required,
   options,
   any,
   onValue,
@@ -122,7 +130,7 @@ export const SelectField = ({
   any?: string;
   onValue: (value: string) => void;
 }) => (
-  <Field {...{ label, hint, error, className }}>
+  <Field {...{ label, hint, error, className, required }}>
     {(ids) => (
       <select {...select} {...ids} onChange={({ target }) => onValue(target.value)}>
         {any !== undefined && <option value="">{any}</option>}

@@ -286,6 +286,7 @@ function CreateKey({ path, roles, onClose }: CreateProps) {
       />
       <SelectField
         label={t.role}
+        hint={t.roleHints[role]}
         value={role}
         options={roles.map((value) => ({ value, label: t.roles[value] }))}
         onValue={(value) => setRole(value as KeyRole)}

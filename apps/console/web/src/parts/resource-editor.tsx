@@ -6,9 +6,10 @@ import { ApiError } from '../api/http';
 import { keyOf, type Kind, type Query } from '../api/managed';
 import { responseOf, storedIfFound, storedOf, type Stored } from '../api/perkway';
 import type { AuditEntry } from '../api/types';
+import { labelsOf } from '../field-labels';
 import { capitalized, formatMoment } from '../format';
 import { texts } from '../texts';
-import { Conflict, type FieldNames } from './conflict';
+import { Conflict, type ItemNames } from './conflict';
 import { Confirm } from './dialog';
 import { TextField } from './fields';
 import { lazy } from './lazy';
@@ -40,7 +41,7 @@ export interface EditorProps {
 /** Returns the error of a field such as `partner.name`, or of a part of it. */
 export type ErrorOf = (field: string) => string | null;
 
-interface Props<T, D, B> extends EditorProps, FieldNames {
+interface Props<T, D, B> extends EditorProps, ItemNames {
   kind: Kind<T, B>;
   idHint?: string;
   nameOf?: (stored: T) => string;
@@ -292,7 +293,7 @@ export function ResourceEditor<T, D extends object, B extends object>(props: Pro
           )}
           {conflict && (
             <Conflict
-              labels={props.labels}
+              labels={labelsOf(kind.name)}
               textOfItem={props.textOfItem}
               savedBy={conflict.savedBy}
               taken={conflict.changes.filter(isTakenOver)}

@@ -27,21 +27,21 @@ const brandNameOf = ({ brandName, name }: Draft) => brandName ?? name;
 
 interface Draft {
   name: string;
-  origins: string;
+  allowed_origins: string;
   /** Null until one is typed: the name of a new account is also that for recipients. */
   brandName: string | null;
   color: string;
-  supportUrl: string;
+  support_url: string;
   logo: string | null;
   approvalLinks: string;
   approvalAmounts: string;
 }
 const BLANK: Draft = {
   name: '',
-  origins: '',
+  allowed_origins: '',
   brandName: null,
   color: '',
-  supportUrl: '',
+  support_url: '',
   logo: null,
   approvalLinks: '',
   approvalAmounts: '',
@@ -107,22 +107,12 @@ export default function AccountScreen() {
         onNamed={setName}
         makeId={({ name }) => slugOf(name)}
         blank={BLANK}
-        labels={{
-          name: t.name,
-          origins: t.origins,
-          brandName: t.brandName,
-          color: t.color,
-          supportUrl: t.supportUrl,
-          logo: t.logo,
-          approvalLinks: t.approvalLinks,
-          approvalAmounts: t.approvalAmounts,
-        }}
         toDraft={({ name, allowed_origins, brand, approvals }) => ({
           name,
-          origins: allowed_origins.join('\n'),
+          allowed_origins: allowed_origins.join('\n'),
           brandName: brand?.name ?? '',
           color: brand?.color ?? '',
-          supportUrl: brand?.support_url ?? '',
+          support_url: brand?.support_url ?? '',
           logo: brand?.logo ?? null,
           approvalLinks: String(approvals?.links ?? ''),
           approvalAmounts: (approvals?.amount ?? [])
@@ -131,12 +121,12 @@ export default function AccountScreen() {
         })}
         toBody={(draft) => ({
           name: draft.name,
-          allowed_origins: draft.origins.split(/\s+/).filter(Boolean),
+          allowed_origins: draft.allowed_origins.split(/\s+/).filter(Boolean),
           brand: brandNameOf(draft)
             ? {
                 name: brandNameOf(draft),
                 color: draft.color || null,
-                support_url: draft.supportUrl || null,
+                support_url: draft.support_url || null,
                 logo: draft.logo,
               }
             : null,
@@ -165,8 +155,8 @@ export default function AccountScreen() {
               className="wide"
               hint={t.originsHint}
               error={errorOf('allowed_origins')}
-              value={draft.origins}
-              onValue={(origins) => change({ origins })}
+              value={draft.allowed_origins}
+              onValue={(allowed_origins) => change({ allowed_origins })}
             />
             <TextField
               label={t.color}
@@ -182,8 +172,8 @@ export default function AccountScreen() {
               hint={t.supportUrlHint}
               error={errorOf('brand.support_url')}
               type="url"
-              value={draft.supportUrl}
-              onValue={(supportUrl) => change({ supportUrl })}
+              value={draft.support_url}
+              onValue={(support_url) => change({ support_url })}
             />
             <TextField
               label={t.approvalLinks}

@@ -11,24 +11,26 @@ const t = texts.alarms;
 export interface Alarm extends Finding {
   /** Path of the screen to show, or `#id` of a list on this screen. */
   to?: string;
+  /** What the link to it does. */
+  action?: string;
 }
 
 export const Severity = ({ of }: { of: Alarm['severity'] }) => (
   <span className={`badge ${of === 'critical' ? 'bad' : 'warn'}`}>{t.severities[of]}</span>
 );
 
-function Action({ alert, to, where }: Alarm) {
+function Action({ alert, to, action, where }: Alarm) {
   if (alert) return <WhatToDo about={alert} />;
-  if (to === undefined) return null;
-  const label = t.showOf(where);
+  if (to === undefined || action === undefined) return null;
+  const label = t.actionOf(action, where);
   // A link within this screen needs no navigation.
   return to.startsWith('#') ? (
     <a href={to} aria-label={label}>
-      {t.show}
+      {action}
     </a>
   ) : (
     <Link to={to} aria-label={label}>
-      {t.show}
+      {action}
     </Link>
   );
 }

@@ -1,7 +1,7 @@
 import { slugOf } from '@perkway/domain/slug';
 import { differences } from '@perkway/catalogue/differences';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useState, type ReactNode } from 'react';
 import { Link } from 'react-router';
 import { actorOf } from '../api/audit-log';
 import { get, type Page } from '../api/http';
@@ -22,6 +22,7 @@ import { pathOfLink } from '../api/reward-links';
 import { useSession } from '../api/session';
 import type { AuditEntry, AuditQuery, Session } from '../api/types';
 import { actionOf, runsOf } from '../audit-runs';
+import { labelsOf } from '../field-labels';
 import { formatMomentToSecond, formatNumber } from '../format';
 import { useAccountNames } from '../parts/account-field';
 import { CsvButton } from '../parts/csv-button';
@@ -114,8 +115,25 @@ function namesIn(entries: AuditEntry[]): Map<string, string> {
 }
 
 const callOf = ({ action, host, path }: AuditEntry) => `${action} ${host} ${path}`;
-const outcomeOf = ({ status }: AuditEntry) =>
-  status === null ? t.outcomes.unknown : status >= 400 ? t.rejected(status) : t.outcomes.done;
+const outcomeOf = ({ action, status }: AuditEntry) =>
+  status === null ? t.outcomes.unknown : status >= 400 ? t.rejected(action, status) : t.outcomes.done;
+
+/** The account that the entry is about, if it is about one. @param ownerOf finds that of an object without states */
+function accountOf({ path, before, after, account_id }: AuditEntry, ownerOf: ReadonlyMap<string, string>) {
+  const account = /\/accounts\/([^/]+)/.exec(path)?.[1] ?? after?.owner ?? before?.owner;
+  if (typeof account === 'string') return account;
+  // Other calls than those of operators are about the caller's own account.
+  return path.startsWith('/admin/') ? ownerOf.get(objectOf(path)?.key ?? '') : account_id;
+}
+
+/** The form's labels of the members that the call changes. */
+const labelsIn = ({ path }: AuditEntry) => labelsOf(/^\/(?:admin\/)?([a-z-]+)/.exec(path)?.[1] ?? '');
+
+/** Begins open or closed. Stays as it is when a newer entry arrives. */
+function Details({ isOpen, children }: { isOpen: boolean; children: ReactNode }) {
+  const [isOpenAtFirst] = useState(isOpen);
+  return <details open={isOpenAtFirst}>{children}</details>;
+}
 
 /** An entry, or a run of entries, of which `entry` is the newest. */
 interface Row {
@@ -169,6 +187,7 @@ export function AuditEntries({ caption, filters, onRestore }: Props) {
   const own = usePools(needsPools && !isOperator).data;
   const all = useAll(POOLS, needsPools && isOperator).data;
   for (const pool of all ?? own ?? []) names.set(keyOfObject('pools', pool.id), poolName(pool));
+  const owners = new Map(all?.map(({ id, owner }) => [keyOfObject('pools', id), owner]));
   const accountName = useAccountNames(isOperator);
   for (const { path } of loaded) {
     const id = /\/accounts\/([^/]+)/.exec(path)?.[1];
@@ -186,7 +205,11 @@ export function AuditEntries({ caption, filters, onRestore }: Props) {
       >
         {(entries) => {
           const words = new Map(entries.map((entry) => [entry.id, wordsOf(entry, names)]));
-          const runs = runsOf(entries, ({ id }) => (isOfObject ? undefined : words.get(id)?.action));
+          const runs = runsOf(
+            entries,
+            ({ id }) => (isOfObject ? undefined : words.get(id)?.action),
+            (entry) => accountOf(entry, owners),
+          );
           const rows = runs.flatMap(({ title, entries: of }): Row[] => {
             const single = of.map((entry) => ({ entry, run: null }));
             if (title === null) return single;
@@ -205,7 +228,7 @@ export function AuditEntries({ caption, filters, onRestore }: Props) {
                   rows={entries.map((entry) => [
                     entry.at,
                     actorOf(entry),
-                    entry.account_id,
+                    accountOf(entry, owners) ?? '',
                     words.get(entry.id)?.sentence ?? '',
                     callOf(entry),
                     outcomeOf(entry),
@@ -238,9 +261,11 @@ export function AuditEntries({ caption, filters, onRestore }: Props) {
                     ? [
                         {
                           name: texts.editor.owner,
-                          cell: ({ entry: { account_id } }: Row) => (
-                            <Link to={pathOf(ACCOUNTS, account_id)}>{accountName(account_id)}</Link>
-                          ),
+                          cell: ({ entry }: Row) => {
+                            const account = accountOf(entry, owners);
+                            if (account === undefined) return texts.none;
+                            return <Link to={pathOf(ACCOUNTS, account)}>{accountName(account)}</Link>;
+                          },
                         },
                       ]
                     : []),
@@ -269,7 +294,7 @@ export function AuditEntries({ caption, filters, onRestore }: Props) {
                       entry.status === null ? (
                         <span className="badge warn">{outcomeOf(entry)}</span>
                       ) : entry.status >= 400 ? (
-                        <span className="badge bad">{run ? t.outcomes.rejected : outcomeOf(entry)}</span>
+                        <span className="badge bad long">{run ? t.outcomes.rejected : outcomeOf(entry)}</span>
                       ) : (
                         outcomeOf(entry)
                       ),
@@ -288,7 +313,7 @@ export function AuditEntries({ caption, filters, onRestore }: Props) {
                         status < 400 && before !== null && after !== null ? t.noDifference : t.notRecorded;
                       const receipt = isOfErasure(entry) ? after?.id : undefined;
                       return (
-                        <details open={isOfObject && entry.id === entries[0]!.id}>
+                        <Details isOpen={isOfObject && entry.id === entries[0]!.id}>
                           <summary className={isRejected ? undefined : 'nowrap'}>
                             {isRejected ? t.nothingChanged : all.length === 0 ? none : t.count(all.length)}
                           </summary>
@@ -298,7 +323,7 @@ export function AuditEntries({ caption, filters, onRestore }: Props) {
                               {texts.erasures.receipt} <code>{receipt}</code>
                             </p>
                           )}
-                          <Differences of={all.slice(0, SHOWN)} />
+                          <Differences of={all.slice(0, SHOWN)} labels={labelsIn(entry)} />
                           {onRestore && hasVersionBefore(entry) && (
                             <button
                               type="button"
@@ -309,7 +334,7 @@ export function AuditEntries({ caption, filters, onRestore }: Props) {
                               {t.restore}
                             </button>
                           )}
-                        </details>
+                        </Details>
                       );
                     },
                   },

@@ -75,7 +75,6 @@ function Editor({ campaignId }: { campaignId: string }) {
         toDraft={(stored) => ({ ...BLANK, ...bodyOf<PutCampaign>(stored) })}
         toBody={(campaign) => campaign}
         shape={SHAPES.campaigns}
-        labels={{ name: texts.accounts.name, owner: texts.editor.owner, incentives: texts.campaigns.perks }}
         usedIn={({ id, owner }) => <LimitsOf owner={owner} isOf={(only) => only.campaign_id === id} />}
         fields={(draft, change, errorOf) => (
           <>

@@ -24,7 +24,6 @@ export default function CategoryEditor({ id, onSaved, onDeleted, onNamed }: Edit
       toDraft={(stored) => ({ ...BLANK, ...bodyOf<PutCategory>(stored) })}
       toBody={(category) => category}
       shape={SHAPES.categories}
-      labels={{ name: t.name, slug: t.slug }}
       onSaved={onSaved}
       onDeleted={onDeleted}
       nameOf={(stored) => stored.name}

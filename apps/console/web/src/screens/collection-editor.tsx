@@ -42,7 +42,6 @@ export default function CollectionEditor({ id, onSaved, onDeleted }: EditorProps
       toDraft={(stored) => sorted({ ...BLANK, ...bodyOf<PutCollection>(stored) })}
       toBody={(collection) => collection}
       shape={SHAPES.collections}
-      labels={{ owner: texts.editor.owner, groups: t.groups }}
       textOfItem={(_, { name, perks }: Group) => `${name}: ${perks.map(({ id }) => id).join(' ')}`}
       onSaved={onSaved}
       onDeleted={onDeleted}

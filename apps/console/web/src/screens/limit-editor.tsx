@@ -24,8 +24,8 @@ interface Draft {
   period: Limit['period'];
   timezone: string;
   per: Limit['per'];
-  pool: string;
-  campaign: string;
+  pool_id: string;
+  campaign_id: string;
 }
 const BLANK: Draft = {
   owner: '',
@@ -35,8 +35,8 @@ const BLANK: Draft = {
   period: 'month',
   timezone: 'UTC',
   per: 'account',
-  pool: '',
-  campaign: '',
+  pool_id: '',
+  campaign_id: '',
 };
 
 export default function LimitEditor() {
@@ -88,33 +88,24 @@ function Editor({ id }: { id: string | null }) {
         makeId={({ owner, period }) => owner && `${owner}-${period}`}
         idHint={t.idHint}
         blank={BLANK}
-        labels={{
-          owner: texts.editor.owner,
-          links: t.links,
-          amount: t.amount,
-          currency: t.currency,
-          period: t.period,
-          timezone: t.timezone,
-          per: t.per,
-          pool: t.onlyPool,
-          campaign: t.onlyCampaign,
-        }}
         toDraft={({ owner, links, amount, currency, period, timezone, per, only }) => ({
           ...{ owner, period, timezone, per },
           links: String(links ?? ''),
           amount: String(amount ?? ''),
           currency: currency ?? '',
-          pool: only?.pool_id ?? '',
-          campaign: only?.campaign_id ?? '',
+          pool_id: only?.pool_id ?? '',
+          campaign_id: only?.campaign_id ?? '',
         })}
-        toBody={({ owner, links, amount, currency, period, timezone, per, pool, campaign }) => ({
+        toBody={({ owner, links, amount, currency, period, timezone, per, pool_id, campaign_id }) => ({
           ...{ owner, period, per },
           links: links ? Number(links) : null,
           amount: amount ? Number(amount) : null,
           currency: currency.trim() || null,
           timezone: timezone.trim() || null,
           only:
-            pool || campaign ? { pool_id: pool.trim() || null, campaign_id: campaign.trim() || null } : null,
+            pool_id || campaign_id
+              ? { pool_id: pool_id.trim() || null, campaign_id: campaign_id.trim() || null }
+              : null,
         })}
         below={(limit) => (
           <Card title={t.used}>
@@ -127,13 +118,14 @@ function Editor({ id }: { id: string | null }) {
               value={draft.owner}
               error={errorOf('owner')}
               // Pools and campaigns belong to one account.
-              onValue={(owner) => change({ owner, pool: '', campaign: '' })}
+              onValue={(owner) => change({ owner, pool_id: '', campaign_id: '' })}
             />
             <TextField
               label={t.links}
               type="number"
               min={1}
               step={1}
+              required={draft.amount === ''}
               hint={t.linksHint}
               error={errorOf('links')}
               value={draft.links}
@@ -151,6 +143,7 @@ function Editor({ id }: { id: string | null }) {
             <TextField
               label={t.currency}
               maxLength={3}
+              required={draft.amount !== ''}
               error={errorOf('currency')}
               value={draft.currency}
               onValue={(currency) => change({ currency })}
@@ -180,8 +173,8 @@ function Editor({ id }: { id: string | null }) {
               label={t.onlyPool}
               hint={t.onlyPoolHint}
               error={errorOf('only.pool_id')}
-              value={draft.pool}
-              onValue={(pool) => change({ pool })}
+              value={draft.pool_id}
+              onValue={(pool_id) => change({ pool_id })}
             />
             <PossessionField
               kind={CAMPAIGNS}
@@ -189,8 +182,8 @@ function Editor({ id }: { id: string | null }) {
               label={t.onlyCampaign}
               hint={t.onlyCampaignHint}
               error={errorOf('only.campaign_id')}
-              value={draft.campaign}
-              onValue={(campaign) => change({ campaign })}
+              value={draft.campaign_id}
+              onValue={(campaign_id) => change({ campaign_id })}
             />
           </>
         )}

@@ -33,6 +33,7 @@ import { Alarms, Severity, type Alarm } from './alarms';
 import { WebhookStates } from './webhook-states';
 
 const t = texts.operatorsHome;
+const { actions } = texts.alarms;
 const DAY_MS = 86_400_000;
 const WEEK_MS = 7 * DAY_MS;
 /** With fewer events on the day before, a day without any is usual. */
@@ -92,36 +93,41 @@ export default function OperatorsHome() {
     ...card,
     where: of(cardName(card), card.account_id),
     to: pathOf(POOLS, card.pool_id),
+    action: actions.cards,
   }));
   const perks = (codes.data ?? []).map((perk) => ({
     ...perk,
     where: t.codesOf(perk.title),
     to: pathOf(PERKS, perk.perk_id),
+    action: actions.codes,
   }));
   const alarms: Alarm[] = [
-    ...(health.data?.findings ?? []).map((finding) => ({ ...finding, to: '/health' })),
+    ...(health.data?.findings ?? []).map((one) => ({ ...one, to: '/health', action: actions.health })),
     ...alarmsOf('critical', silent, TRAFFIC, ({ id, name, lastEvent }) => ({
       what: t.noMore,
       where: name,
       to: pathOf(ACCOUNTS, id),
+      action: actions.traffic,
       since: lastEvent ?? undefined,
     })),
     ...alarmsOf('warning', fallen, TRAFFIC, ({ id, name, week, weekBefore }) => ({
       what: t.fell(formatShare(weekBefore - week, weekBefore)!),
       where: name,
       to: pathOf(ACCOUNTS, id),
+      action: actions.traffic,
     })),
-    ...[cards, perks].flatMap((all: (StockRate & Pick<Alarm, 'where' | 'to'>)[]) => {
+    ...[cards, perks].flatMap((all: (StockRate & Pick<Alarm, 'where' | 'to' | 'action'>)[]) => {
       const ending = all.filter(isRunningOut);
       return ([true, false] as const).flatMap((isUrgent) =>
         alarmsOf(
           isUrgent ? 'critical' : 'warning',
           ending.filter((one) => isUrgentStock(one) === isUrgent),
           ['#low-stock', t.lowStock],
-          ({ where, to, ...left }) => ({
+          ({ where, to, action, ...left }) => ({
             what: t.left(left.available, left.per_day, left.days_left),
             where,
             to,
+            action,
           }),
         ),
       );
@@ -130,6 +136,7 @@ export default function OperatorsHome() {
       what: webhook.disabled_at === null ? t.fails : t.disabledByPerkway,
       where: of(webhook.id, webhook.account_id),
       to: '#failing-webhooks',
+      action: actions.webhook,
       since: webhook.disabled_at ?? webhook.failing_since ?? undefined,
     })),
     ...(['failed', 'awaiting_approval'] as const).flatMap((state) =>
@@ -141,6 +148,7 @@ export default function OperatorsHome() {
           what: t.linkJobs[state],
           where: of(jobName(job), job.account_id),
           to: '#link-jobs',
+          action: actions.job,
           since: job.since,
         }),
       ),
@@ -152,6 +160,7 @@ export default function OperatorsHome() {
         limit.account_id,
       ),
       to: pathOf(LIMITS, limit.id),
+      action: actions.limit,
     })),
   ];
 
@@ -342,7 +351,9 @@ const alarmsOf = <T,>(
   alarmOf: (row: T) => Omit<Alarm, 'severity'>,
 ): Alarm[] => [
   ...rows.slice(0, NAMED).map((row) => ({ severity, ...alarmOf(row) })),
-  ...(rows.length > NAMED ? [{ severity, what: t.more(rows.length - NAMED), where, to }] : []),
+  ...(rows.length > NAMED
+    ? [{ severity, what: t.more(rows.length - NAMED), where, to, action: actions.list }]
+    : []),
 ];
 
 const valueOf = ({ denomination, currency, country }: CardStock) =>

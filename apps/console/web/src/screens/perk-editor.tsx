@@ -13,6 +13,7 @@ import {
   type Kind as Resources,
 } from '../api/managed';
 import type { PutPerk, StoredPerk } from '../api/types';
+import { labelsOf } from '../field-labels';
 import { CheckField, FieldGroup, SelectField, TextArea, TextField } from '../parts/fields';
 import { PerkCard } from '../parts/perk-card';
 import { PerkPicture } from '../parts/perk-picture';
@@ -84,7 +85,6 @@ export default function PerkEditor({ id, onSaved, onDeleted, onNamed }: EditorPr
         toDraft={(stored) => ({ ...BLANK, ...bodyOf<PutPerk>(stored) })}
         toBody={(perk) => perk}
         shape={PERK_SHAPE}
-        labels={FIELDS}
         unlogged={{
           keep: (perk, latest) => (perk.is_coupon_perk ? perk : { ...perk, coupon: latest?.coupon }),
           note: (perk) => t.unlogged[kindOf(perk)],
@@ -301,7 +301,7 @@ export default function PerkEditor({ id, onSaved, onDeleted, onNamed }: EditorPr
                 onTranslations={(translations) => change({ translations })}
                 texts={PERK_TEXTS.map((name) => ({
                   name,
-                  label: t[LABELS[name]],
+                  label: labelsOf('perks')[name]!,
                   original: draft[name],
                   isLong: ['description', 'details'].includes(name),
                 }))}
@@ -314,30 +314,6 @@ export default function PerkEditor({ id, onSaved, onDeleted, onNamed }: EditorPr
     </>
   );
 }
-
-const LABELS = {
-  title: 'title',
-  callout: 'callout',
-  description: 'description',
-  redemption_note: 'redemptionNote',
-  details: 'details',
-} as const;
-
-const FIELDS = {
-  ...Object.fromEntries(PERK_TEXTS.map((name) => [name, t[LABELS[name]]])),
-  offer_url: t.offerUrl,
-  offer_slug: t.offerSlug,
-  is_coupon_perk: t.kind,
-  coupon: t.coupon,
-  codes_per_account: t.codesPerAccount,
-  'partner.id': t.partnerId,
-  'partner.name': t.partner,
-  'media.banner': t.banner,
-  'media.logo': t.logo,
-  categories: t.categories,
-  metadata: t.metadata,
-  locations: t.locations,
-};
 
 interface PlacesProps {
   places: Places;

@@ -103,16 +103,6 @@ function Pool({ id }: { id: string | null }) {
         makeId={() => newId}
         idHint={t.idHint}
         blank={BLANK}
-        labels={{
-          owner: texts.editor.owner,
-          name: t.name,
-          instructions: t.instructions,
-          redeem_url: t.redeemUrl,
-          terms_url: t.termsUrl,
-          logo: t.logo,
-          color: t.color,
-          code_format: t.codeFormat,
-        }}
         toDraft={({ owner, product }) => ({
           owner,
           name: product?.name ?? '',

@@ -134,6 +134,10 @@ describe('link jobs', () => {
       `update gift_cards.reward_links set expires_at = now() - interval '1 minute' where id = $1`,
       [expired!['id']],
     );
+    await fleet.database.query('update gift_cards.reward_links set replaces = $1 where id = $2', [
+      opened!['id'],
+      expired!['id'],
+    ]);
     expect(await links()).toEqual({ waiting: 28, opened: 1, cancelled: 0, expired: 1 });
     const cancel = (after: unknown) => page.post(`/api/link-jobs/${id}/cancel`).send({ after });
     for (let time = 0; time < 2; time += 1)
@@ -160,6 +164,7 @@ describe('link jobs', () => {
       reference: null,
       link_id: opened!['id'],
       state: 'opened',
+      replaced_by: expired!['id'],
       opened_at: expect.stringMatching(new RegExp(`^${time}$`)),
       cancelled_at: null,
     });

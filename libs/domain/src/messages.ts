@@ -496,6 +496,8 @@ export const LIST_LINK_STATES: RpcContract<{ account: string; ids: string[] }, {
 export interface LinkWithState {
   id: string;
   state: keyof LinkStates;
+  /** The link that replaced it. Absent in responses of earlier releases. */
+  replacedBy?: string | null;
   /** ISO 8601. */
   openedAt: string | null;
   cancelledAt: string | null;

@@ -267,6 +267,14 @@ export class LinkOfJobDto {
   state: keyof LinkStates;
   @ApiProperty({
     type: String,
+    format: 'uuid',
+    nullable: true,
+    description: 'The link that replaces it',
+    example: null,
+  })
+  replaced_by: string | null;
+  @ApiProperty({
+    type: String,
     format: 'date-time',
     nullable: true,
     example: '2026-11-20T16:48:03.120Z',

@@ -190,8 +190,8 @@ export class CampaignFigures {
 const comparedJourneys = (rows: Cells[]): Cells[] =>
   rows.map((row) => ({
     ...row,
-    [`campaign_funnel.journeys`]:
-      number(row[`campaign_funnel.journeys`]) - number(row[`campaign_funnel.gift_only_recipients`]),
+    'campaign_funnel.journeys':
+      number(row['campaign_funnel.journeys']) - number(row['campaign_funnel.gift_only_recipients']),
   }));
 
 /** Collects the counts of each day from the rows of each cube. */

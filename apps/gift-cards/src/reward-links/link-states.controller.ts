@@ -7,7 +7,7 @@ import { linkState } from './link-state.js';
 
 /** A cancelled link has the state EXPIRED and the time of its cancellation. */
 const LIST = `
-  select id, revealed_at, cancelled_at,
+  select id, replaced_by, revealed_at, cancelled_at,
     case
       when state = 'RESERVED' then 'waiting'
       when state = 'REVEALED' then 'opened'
@@ -15,7 +15,8 @@ const LIST = `
       else 'expired'
     end as state
   from (
-    select l.id, l.revealed_at, l.cancelled_at, ${linkState('now()')} as state
+    select l.id, (select r.id from reward_links r where r.replaces = l.id) as replaced_by,
+      l.revealed_at, l.cancelled_at, ${linkState('now()')} as state
     from reward_links l where l.account = $1 and l.id = any($2::uuid[])
   ) as links`;
 
@@ -31,6 +32,7 @@ interface Links {
   ids: string[];
 }
 interface LinkRow extends Pick<LinkWithState, 'id' | 'state'> {
+  replaced_by: string | null;
   revealed_at: Date | null;
   cancelled_at: Date | null;
 }
@@ -50,9 +52,10 @@ export class LinkStatesController {
   async list(@Payload() { account, ids }: Links): Promise<{ links: LinkWithState[] }> {
     const rows = await this.dataSource.query<LinkRow[]>(LIST, [account, ids]);
     return {
-      links: rows.map(({ id, state, revealed_at, cancelled_at }) => ({
+      links: rows.map(({ id, state, replaced_by, revealed_at, cancelled_at }) => ({
         id,
         state,
+        replacedBy: replaced_by,
         openedAt: revealed_at && revealed_at.toISOString(),
         cancelledAt: cancelled_at && cancelled_at.toISOString(),
       })),

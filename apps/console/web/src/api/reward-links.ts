@@ -1,4 +1,4 @@
-import { queryOptions, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useLiveInterval } from '../parts/live';
 import { perkway, responseOf, storedIfFound } from './perkway';
 import type { LinkState } from './types';
@@ -21,14 +21,13 @@ interface Filters {
   created_by: string;
 }
 
-export const linkQuery = (linkId: string | null) =>
-  queryOptions({
+export const useLink = (linkId: string | null) =>
+  useQuery({
     queryKey: [...LINKS_KEY, 'one', linkId],
     queryFn: ({ signal }) => responseOf(perkway.gift.getIssuedRewardLink({ linkId: linkId! }, { signal })),
     enabled: linkId !== null,
+    ...useLiveInterval(),
   });
-
-export const useLink = (linkId: string | null) => useQuery({ ...linkQuery(linkId), ...useLiveInterval() });
 
 export function useLinks({ state, ...filters }: Filters) {
   const given = Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== ''));

@@ -649,7 +649,6 @@ function ByUtm({ id, range, total }: { id: string; range: Range; total: number }
     queryFn: () => loadByUtm(id, range, parameter),
     ...useLiveInterval(),
   });
-  const journeysOf = comparedJourneys;
   const countOf = (member: string) => (row: Row) => numberOf(row, `${F}.${member}`);
   const [clickersOf, convertersOf] = [countOf('clickers'), countOf('converters')];
   const partOf = (row: Row) => (row[`${F}.${parameter}`] ?? null) as string | null;
@@ -665,8 +664,8 @@ function ByUtm({ id, range, total }: { id: string; range: Range; total: number }
   const rate = (name: string, of: (row: Row) => number) => ({
     name,
     isNumber: true,
-    sortBy: (row: Row) => (journeysOf(row) > 0 ? of(row) / journeysOf(row) : null),
-    cell: (row: Row) => shareOf(of(row), journeysOf(row)),
+    sortBy: (row: Row) => (comparedJourneys(row) > 0 ? of(row) / comparedJourneys(row) : null),
+    cell: (row: Row) => shareOf(of(row), comparedJourneys(row)),
   });
   return (
     <Card
@@ -687,7 +686,7 @@ function ByUtm({ id, range, total }: { id: string; range: Range; total: number }
               head={[words.name, JOURNEYS, CLICKERS, CONVERTERS, t.value]}
               rows={query.data.rows.map((row) => [
                 keyOf(row),
-                journeysOf(row),
+                comparedJourneys(row),
                 clickersOf(row),
                 convertersOf(row),
                 formatSums(valueOf(row), ''),
@@ -731,7 +730,7 @@ function ByUtm({ id, range, total }: { id: string; range: Range; total: number }
                     />
                   ),
                 },
-                count(JOURNEYS, journeysOf),
+                count(JOURNEYS, comparedJourneys),
                 {
                   ...count(CLICKERS, clickersOf),
                   cell: (row) => (

@@ -1,8 +1,7 @@
-import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from 'react-router';
 import { ApiError } from '../api/http';
 import { jobDetails, jobTitle, useLinkJob, useLinksOfJob } from '../api/link-jobs';
-import { linkQuery, pathOfLink } from '../api/reward-links';
+import { pathOfLink } from '../api/reward-links';
 import type { LinkOfJob } from '../api/types';
 import { formatMoment } from '../format';
 import { SelectField } from '../parts/fields';
@@ -52,19 +51,6 @@ export default function LinkJobScreen() {
   );
 }
 
-/** Leads to the link that replaced a cancelled one. Auto-refresh leaves it out, because it is a request for each row. */
-function Replacement({ linkId }: { linkId: string }) {
-  const id = useQuery(linkQuery(linkId)).data?.replaced_by;
-  if (!id) return null;
-  return (
-    <span className="hint">
-      {' '}
-      {texts.rewardLinks.timeline.replaced}{' '}
-      <Link to={pathOfLink(id)}>{texts.rewardLinks.link(id.slice(0, 8))}</Link>
-    </span>
-  );
-}
-
 function LinkTable({ jobId }: { jobId: string }) {
   const { valueOf, set } = useSearchFilters();
   const links = useLinksOfJob(jobId, valueOf('state'));
@@ -96,10 +82,18 @@ function LinkTable({ jobId }: { jobId: string }) {
                 },
                 {
                   name: texts.rewardLinks.state,
-                  cell: ({ state, link_id }) => (
+                  cell: ({ state, replaced_by }) => (
                     <>
                       <span className={`badge ${TONES[state]}`}>{t.linkStates[state]}</span>
-                      {state === 'cancelled' && <Replacement linkId={link_id} />}
+                      {replaced_by !== null && (
+                        <span className="hint">
+                          {' '}
+                          {texts.rewardLinks.timeline.replaced}{' '}
+                          <Link to={pathOfLink(replaced_by)}>
+                            {texts.rewardLinks.link(replaced_by.slice(0, 8))}
+                          </Link>
+                        </span>
+                      )}
                     </>
                   ),
                 },

@@ -1652,7 +1652,7 @@ describe('an operator', () => {
     await stage.goto(page, '/home');
     await page.getByText('No enabled webhook fails.').waitFor();
     const since = page.getByRole('columnheader', { name: 'Since', exact: true });
-    expect(await page.getByRole('table', { name: 'Needs attention' }).locator(since).count()).toBe(1);
+    await page.getByRole('table', { name: 'Needs attention' }).locator(since).waitFor();
     isTimeless = true;
     await stage.goto(page, '/home');
     await page.locator('[data-findings]').waitFor();

@@ -44,7 +44,7 @@ describe('GET /statements', () => {
       at,
       ids.map(String),
     ]);
-  /** Call it after the history is written: the app closes the months since the first pool was created at any moment. */
+  /** Call it after writing the history: from then on, the app may close the months since then at any moment. */
   const createdIn = (pool: string, month: string) =>
     move('pools', 'created_at', `${month}-01T00:00:00Z`, [pool]);
   /** Loads cards as if it had happened at that time. */

@@ -359,13 +359,13 @@ export class LinkJobsService {
       for (const row of rows) {
         const link = byId.get(row.link_id);
         if (!link || (wanted !== undefined && link.state !== wanted)) continue;
-        const {
-          state,
-          replacedBy: replaced_by = null,
-          openedAt: opened_at,
-          cancelledAt: cancelled_at,
-        } = link;
-        found.push({ ...row, state, replaced_by, opened_at, cancelled_at });
+        found.push({
+          ...row,
+          state: link.state,
+          replaced_by: link.replacedBy ?? null,
+          opened_at: link.openedAt,
+          cancelled_at: link.cancelledAt,
+        });
       }
       after = rows.at(-1)?.row ?? after;
     } while (rows.length === size && found.length < page.rows);

@@ -338,6 +338,8 @@ describe('a marketing manager', () => {
       .fill('customer-1\ncustomer-1\ncustomer-2\nsomebody-new');
     await button(page, 'Continue').click();
     await dialog(page).getByText('1 line repeats a reference of the list.').waitFor();
+    // Nor does it belong to the mailing, although the URL still leads back to it.
+    expect(await dialog(page).getByText('like its other links').count()).toBe(0);
     await dialog(page).getByText('2 references already got a link from a job, or will get one.').waitFor();
     await screenshot(page, 'gift-cards-linked');
     await button(page, 'Remove lines that would get a second link').click();

@@ -4,8 +4,8 @@ import { useLocation } from 'react-router';
 const USER_INPUT = ['wheel', 'touchmove', 'pointerdown', 'keydown'];
 
 /**
- * Scrolls to the element that the hash of the URL names, and again whenever the page changes its height, because what is
- * above the element may load later. Ends with the user's first input.
+ * Scrolls the element named by the URL's hash into view. Does so again whenever the height of the page changes, because
+ * content above the element may still be loading. Stops at the user's first input.
  *
  * @param isLoaded whether the element exists
  */
@@ -15,7 +15,7 @@ export function useScrollToHash(isLoaded: boolean, block: ScrollLogicalPosition 
   useEffect(() => {
     if (!isLoaded || !hash || endedFor.current === hash) return;
     const listeners = new AbortController();
-    // Its first call comes at once.
+    // A new observer calls back once at the start.
     const resizes = new ResizeObserver(() =>
       document.getElementById(hash.slice(1))?.scrollIntoView({ block }),
     );

@@ -249,7 +249,7 @@ function valuesOf(name: keyof typeof CHARTS, days: string[], rows: FrozenReport[
   return days.map((day) => CHARTS[name].reduce((sum, figure) => sum + (counted.get(day)?.[figure] ?? 0), 0));
 }
 
-/** Counts the journeys that comparisons leave out. Those of reports of earlier releases leave out none. */
+/** Returns how many journeys the comparisons leave out: none in reports of earlier releases. */
 const linkOnlyOf = ({ steps }: Pick<FrozenReport, 'steps'>) =>
   steps?.find(({ step }) => step === 'gift_only_recipients') ?? { count: 0, count_before: 0 };
 

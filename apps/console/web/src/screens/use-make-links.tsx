@@ -11,12 +11,14 @@ const MakeLinks = lazy(() => import('./make-links'), null);
 /**
  * Returns the buttons that make one link or many, and the dialog that they open. The dialog stands apart from them,
  * because it shows a link only once and the buttons may go when there is a first link. The parameters `make=many` and
- * `campaign` of the URL open the form for many links, with the campaign chosen; with `send`, the links get the UTM
- * parameters of the mailing.
+ * `campaign` of the URL open the form for many links, with the campaign chosen. If `send` is the same campaign, the links
+ * get the UTM parameters of its mailing.
  */
 export function useMakeLinks(pools: Pool[] | undefined) {
   const { valueOf, set } = useSearchFilters();
   const [making, setMaking] = useState<'one' | 'many' | null>(valueOf('make') === 'many' ? 'many' : null);
+  const campaignId = valueOf('campaign');
+  const isForMailing = campaignId !== '' && valueOf('send') === campaignId;
   const close = () => {
     setMaking(null);
     // Setting a filter drops the hash.
@@ -47,8 +49,8 @@ export function useMakeLinks(pools: Pool[] | undefined) {
       <MakeLinks
         kind={making}
         pools={pools}
-        campaignId={valueOf('campaign')}
-        mailingUtm={making === 'many' && valueOf('send') ? mailingOf(valueOf).utm : null}
+        campaignId={campaignId}
+        mailingUtm={isForMailing ? mailingOf(valueOf).utm : null}
         onClose={close}
       />
     ),

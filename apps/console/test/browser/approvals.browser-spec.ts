@@ -1,6 +1,6 @@
 import { scrollsSideways, violations, waitFor } from '@perkway/testing';
 import type { BrowserContext, Page } from 'playwright-core';
-import { ADMIN_KEY, ConsoleStage, screenshot } from './console-stage';
+import { ADMIN_KEY, ConsoleStage, screenshot, untilSaid } from './console-stage';
 
 const stage = new ConsoleStage();
 beforeAll(() => stage.start(), 300_000);
@@ -41,7 +41,7 @@ it('an operator sets thresholds, one person makes a large job, and another one d
   await account.getByLabel('Links without approval').fill('10');
   await account.getByLabel('Value without approval').fill('EUR 100\nJPY 5000');
   await button(account, 'Save').click();
-  await account.getByRole('status').filter({ hasText: 'Saved' }).first().waitFor({ state: 'attached' });
+  await untilSaid(account, 'Saved');
   await stage.goto(account, `/accounts/${stage.mine.account}`);
   expect(await account.getByLabel('Links without approval').inputValue()).toBe('10');
   expect(await account.getByLabel('Value without approval').inputValue()).toBe('EUR 100\nJPY 5000');

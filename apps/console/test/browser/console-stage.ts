@@ -269,6 +269,13 @@ export const cardRows = (count: number, mark: string) => {
   return ['code,pin,denomination,currency,country', ...rows].join('\n');
 };
 
+/** Waits until the page says the text in its line of notices. Fails with what it says instead, such as an error. */
+export const untilSaid = (page: Page, text: string): Promise<void> =>
+  waitFor(async () => {
+    const said = (await page.getByRole('status').allTextContents()).join(' ');
+    if (!said.includes(text)) throw new Error(`The page says "${said}"`);
+  }, `the page to say "${text}"`);
+
 /** Waits for a heading and until nothing is loading. */
 export const untilShown = (page: Page): Promise<void> =>
   untilTrue(

@@ -2,7 +2,15 @@ import { http, scrollsSideways, violations, waitFor } from '@perkway/testing';
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { BrowserContext, Locator, Page } from 'playwright-core';
-import { ADMIN_KEY, clipboardOf, ConsoleStage, perkBody, screenshot, untilShown } from './console-stage';
+import {
+  ADMIN_KEY,
+  clipboardOf,
+  ConsoleStage,
+  perkBody,
+  screenshot,
+  untilSaid,
+  untilShown,
+} from './console-stage';
 
 interface StatementFigure {
   cards: number;
@@ -587,7 +595,7 @@ describe('an operator', () => {
     await requested.waitFor({ state: 'detached' });
     expect(await name.inputValue()).toBe('Changed');
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByRole('status').filter({ hasText: 'Saved' }).first().waitFor({ state: 'attached' });
+    await untilSaid(page, 'Saved');
     await page.getByRole('link', { name: 'Health', exact: true }).click();
     await page.getByRole('heading', { level: 1, name: 'Health' }).waitFor();
     await page.goBack();
@@ -1061,7 +1069,7 @@ it('leads from a figure to the events behind it, and back', async () => {
   await table.getByRole('row').nth(1).getByRole('link').first().click();
   await waitFor(async () => /from=(.{10})&to=\1/.test(page.url()), 'the day in the URL');
   await page.getByRole('button', { name: 'Copy link' }).click();
-  await page.getByRole('status').filter({ hasText: 'Copied' }).first().waitFor({ state: 'attached' });
+  await untilSaid(page, 'Copied');
   const copied = await clipboardOf(context);
   expect(copied).toContain(`where=perk_id%3A${stage.mine.perks[0]}`);
   // Some browsers and policies do not allow a page to copy.

@@ -1,7 +1,7 @@
 import { TRACKING_EVENT_VERSION, type CampaignViewEvent } from '@perkway/domain';
 import { http, scrollsSideways, violations, waitFor } from '@perkway/testing';
 import type { BrowserContext, Page } from 'playwright-core';
-import { ConsoleStage, neverShow, screenshot } from './console-stage';
+import { ConsoleStage, neverShow, screenshot, untilSaid } from './console-stage';
 import { publishEvents } from './random-events';
 
 const stage = new ConsoleStage();
@@ -17,8 +17,6 @@ const button = (page: Page, name: string) => page.getByRole('button', { name, ex
 const dialog = (page: Page) => page.getByRole('dialog');
 const confirm = (page: Page, name: string) =>
   page.getByRole('alertdialog').getByRole('button', { name, exact: true }).click();
-const notice = (page: Page, text: string) =>
-  page.getByRole('status').filter({ hasText: text }).first().waitFor({ state: 'attached' });
 
 async function expectNoFault(page: Page, name: string): Promise<void> {
   expect([name, await violations(page)]).toEqual([name, []]);
@@ -74,7 +72,7 @@ describe('a webhook', () => {
     await dialog(page).getByLabel('Link expired').check();
     await dialog(page).getByLabel('Keep the order').check();
     await dialog(page).getByRole('button', { name: 'Save' }).click();
-    await notice(page, 'Saved');
+    await untilSaid(page, 'Saved');
     await page.locator('dd', { hasText: 'reward_link.expired' }).waitFor();
     await page.locator('dd', { hasText: 'By subject' }).waitFor();
 
@@ -83,11 +81,11 @@ describe('a webhook', () => {
     await page.getByText('Nothing is delivered to it but pings').waitFor();
     expect(await button(page, 'Replay…').isDisabled()).toBe(true);
     await page.getByRole('switch', { name: 'Enabled' }).press('Space');
-    await notice(page, 'The webhook is enabled.');
+    await untilSaid(page, 'The webhook is enabled.');
 
     await button(page, 'Delete').click();
     await confirm(page, 'Delete');
-    await notice(page, 'The webhook is deleted.');
+    await untilSaid(page, 'The webhook is deleted.');
     await page.getByRole('link', { name: 'orders' }).waitFor();
     expect(await page.getByRole('link', { name: 'gifts' }).count()).toBe(0);
   }, 180_000);
@@ -101,7 +99,7 @@ describe('a webhook', () => {
     }
     await description(other).fill('Theirs');
     await button(other, 'Save').click();
-    await notice(other, 'Saved');
+    await untilSaid(other, 'Saved');
     await description(page).fill('Mine');
     await button(page, 'Save').click();
     await dialog(page).getByText('Somebody else has changed this in the meantime.').waitFor();
@@ -111,17 +109,17 @@ describe('a webhook', () => {
     expect(await description(page).inputValue()).toBe('Theirs');
     await description(page).fill('Mine');
     await button(page, 'Save').click();
-    await notice(page, 'Saved');
+    await untilSaid(page, 'Saved');
     // The other page still has the version before.
     await other.getByRole('switch', { name: 'Enabled' }).press('Space');
     await confirm(other, 'Disable');
     await other.getByRole('alertdialog').getByText('Somebody else has changed this').waitFor();
     await other.locator('dd', { hasText: 'Mine' }).waitFor({ state: 'attached' });
     await confirm(other, 'Disable');
-    await notice(other, 'The webhook is disabled.');
+    await untilSaid(other, 'The webhook is disabled.');
     await other.getByText('Nothing is delivered to it but pings').waitFor();
     await other.getByRole('switch', { name: 'Enabled' }).press('Space');
-    await notice(other, 'The webhook is enabled.');
+    await untilSaid(other, 'The webhook is enabled.');
   }, 120_000);
 
   it('gets a new secret, shown once, while the previous one still signs', async () => {
@@ -144,7 +142,7 @@ describe('a webhook', () => {
     const attempts = async () => Number(await row.getByRole('cell').nth(1).innerText());
     const before = await attempts();
     await row.getByRole('button', { name: /^Retry/ }).click();
-    await notice(page, 'The event is sent again now.');
+    await untilSaid(page, 'The event is sent again now.');
     await waitFor(async () => (await attempts()) > before, 'one more attempt');
     await row.getByRole('button', { name: /^JSON/ }).click();
     await dialog(page).getByText('"type": "conversion.recorded"').waitFor();
@@ -173,11 +171,11 @@ describe('a webhook', () => {
     await dialog(page).getByText('from 2 Jan 2026, 10:00 until 2 Jan 2026, 11:00 again').waitFor();
     await expectNoFault(page, 'webhook-replay-confirm');
     await button(page, 'Replay').click();
-    await notice(page, 'No event of its types is stored for this time.');
+    await untilSaid(page, 'No event of its types is stored for this time.');
     await button(page, 'Replay…').click();
     await button(page, 'Continue').click();
     await button(page, 'Replay').click();
-    await notice(page, 'events are on the way.');
+    await untilSaid(page, 'events are on the way.');
   }, 120_000);
 
   it('is rejected if the account has 20, or if its id is taken', async () => {
@@ -204,7 +202,7 @@ describe('a webhook', () => {
     const page = await stage.signIn(context, body.key);
     await stage.goto(page, '/integration/webhooks/orders');
     await button(page, 'Send ping').click();
-    await notice(page, 'The ping is on its way.');
+    await untilSaid(page, 'The ping is on its way.');
     await button(page, 'Rotate secret').click();
     await confirm(page, 'Rotate secret');
     await takeSecret(page, 'webhook-secret-rotated');
@@ -236,7 +234,7 @@ describe('the events', () => {
     await dialog(page).getByLabel('Webhook').selectOption('orders');
     await expectNoFault(page, 'event-send-again');
     await dialog(page).getByRole('button', { name: 'Send again' }).click();
-    await notice(page, 'The event is on its way to orders.');
+    await untilSaid(page, 'The event is on its way to orders.');
 
     await page.getByLabel('Subject').fill('journey/nobody');
     await page.getByText('No events').waitFor();

@@ -9,6 +9,7 @@ import {
   HUMAN,
   perkBody,
   screenshot,
+  untilSaid,
   untilShown,
 } from './console-stage';
 
@@ -38,8 +39,6 @@ const COVERED_FIELDS = `[...document.querySelectorAll('form:has(.form-end) .fiel
 const SAME_DAY = { day_events: 10, day_events_before: 10 };
 const SILENT_DAY = { day_events: 0, day_events_before: 150 };
 const dialog = (page: Page) => page.getByRole('dialog');
-const notice = (page: Page, text: string) =>
-  page.getByRole('status').filter({ hasText: text }).first().waitFor({ state: 'attached' });
 
 async function downloaded(page: Page, click: Promise<unknown>): Promise<string[]> {
   const [file] = await Promise.all([page.waitForEvent('download', { timeout: 60_000 }), click]);
@@ -108,7 +107,7 @@ describe('a marketing manager', () => {
     await page.getByRole('tab', { name: 'Send' }).click();
     const copied = async (name: string) => {
       await button(page, name).click();
-      await notice(page, 'Copied');
+      await untilSaid(page, 'Copied');
       return clipboardOf(context);
     };
     await page.getByRole('alert').filter({ hasText: 'Do not send these yet' }).waitFor();
@@ -360,7 +359,7 @@ describe('a marketing manager', () => {
     await page.getByLabel('Reference or id').fill('customer-7');
     await button(page, 'Cancel link: customer-7').click();
     await page.getByRole('alertdialog').getByRole('button', { name: 'Cancel link' }).click();
-    await notice(page, 'The link is cancelled');
+    await untilSaid(page, 'The link is cancelled');
     await page.getByRole('cell', { name: 'Cancelled' }).waitFor();
 
     await page.getByLabel('Reference or id').fill('customer-8');
@@ -449,7 +448,7 @@ describe('a marketing manager', () => {
     await button(page, 'Cancel the rest…').click();
     await page.getByRole('alertdialog').getByText('198 links worth €4,950 stop working at once').waitFor();
     await button(page, 'Cancel links').click();
-    await notice(page, '199 links are cancelled.');
+    await untilSaid(page, '199 links are cancelled.');
     await waitFor(async () => (await count('waiting')) === '0', 'the counts after the cancellation');
     expect([await count('waiting'), await count('opened'), await count('cancelled')]).toEqual([
       '0',
@@ -524,7 +523,7 @@ describe('a marketing manager', () => {
     await page.goBack();
     await button(page, 'Revoke: Harbour spring: results').click();
     await page.getByRole('alertdialog').getByRole('button', { name: 'Revoke' }).click();
-    await notice(page, 'The report is revoked');
+    await untilSaid(page, 'The report is revoked');
     await reader.reload();
     await reader.getByRole('heading', { level: 1, name: 'This report cannot be read' }).waitFor();
     await others.close();
@@ -644,7 +643,7 @@ describe('an operator', () => {
     await page.getByText('10 new, 0 changed, 0 unchanged').waitFor();
     expect((await stage.fleet.admin('perks').get(`/admin/perks/${account}-1`)).status).toBe(404);
     await button(page, 'Write 10 changes').click();
-    await notice(page, 'The import is written');
+    await untilSaid(page, 'The import is written');
     // Choosing the perks again with another title shows only that difference.
     await page.getByLabel('Files').setInputFiles(file('again.csv', perkRows(account, 'A third off')));
     await page.getByText('0 new, 10 changed, 0 unchanged').waitFor();
@@ -898,7 +897,7 @@ describe('an operator', () => {
     await page.getByRole('link', { name: 'Accounts', exact: true }).click();
     await page.getByRole('alertdialog').getByRole('button', { name: 'Go back' }).click();
     await button(page, 'Save').click();
-    await notice(page, 'Saved');
+    await untilSaid(page, 'Saved');
     await page.getByRole('heading', { level: 1, name: 'Slow rides for two' }).waitFor();
     const perks = stage.fleet.admin('perks');
     expect((await perks.get(`/admin/perks/${id}`).expect(200)).body).toMatchObject({
@@ -994,7 +993,7 @@ describe('an operator', () => {
     await screenshot(page, 'collection-arranged-360');
     await page.setViewportSize({ width: 1280, height: 900 });
     await button(page, 'Save').click();
-    await notice(page, 'Saved');
+    await untilSaid(page, 'Saved');
     const { body } = await perks.get(`/admin/perk-collections/${collection}`).expect(200);
     expect(body.groups).toMatchObject([
       { name: 'Second', perks: [{ id: three }, { id: one }], translations: { fr: { name: 'Deuxième' } } },
@@ -1021,7 +1020,7 @@ describe('an operator', () => {
     expect(await violations(page)).toEqual([]);
     await screenshot(page, 'campaign-picked');
     await button(page, 'Save').click();
-    await notice(page, 'Saved');
+    await untilSaid(page, 'Saved');
     await page.waitForURL(/campaign-editor\/(?!new)/);
     const campaign = decodeURIComponent(page.url().split('/').at(-1)!);
     const saved = await stage.fleet.admin('boost').get(`/admin/campaigns/${campaign}`).expect(200);
@@ -1072,7 +1071,7 @@ describe('an operator', () => {
     await page.setViewportSize({ width: 360, height: 740 });
     expect(await scrollsSideways(page)).toBe(false);
     await button(page, 'Save').click();
-    await notice(page, 'Saved');
+    await untilSaid(page, 'Saved');
     const { body } = await perks.get(path).expect(200);
     expect(body.groups.slice(0, 2)).toMatchObject([{ perks: [{ id: one }] }, { perks: [{ id: two }] }]);
     await perks.delete(path).expect(204);
@@ -1096,7 +1095,7 @@ describe('an operator', () => {
     await page.getByText('The form now has what they changed: Title.').waitFor();
     expect(await page.getByLabel('Title').inputValue()).toBe('Their title');
     await button(page, 'Save').click();
-    await notice(page, 'Saved');
+    await untilSaid(page, 'Saved');
     const { body } = await stage.fleet.admin('perks').get(`/admin/perks/${id}`).expect(200);
     expect(body).toMatchObject({ title: 'Their title', callout: 'My callout' });
     await elsewhere('Changed by another');
@@ -1135,7 +1134,7 @@ describe('an operator', () => {
     expect(await page.getByLabel('Short value line').inputValue()).not.toBe('Mine alone');
     await page.getByLabel('Title').fill('Harbour offer 2');
     await button(page, 'Save').click();
-    await notice(page, 'Saved');
+    await untilSaid(page, 'Saved');
 
     // The audit log keeps no codes, so an earlier version takes the one in the form.
     const perks = stage.fleet.admin('perks');
@@ -1231,7 +1230,7 @@ describe('an operator', () => {
     // Switching tabs does not leave the screen, so it loses no input.
     expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Outdoors and sea');
     await button(page, 'Save').click();
-    await notice(page, 'Saved');
+    await untilSaid(page, 'Saved');
     await page.getByRole('tab', { name: 'History' }).click();
     // Its entries have the name that it had then.
     const created = page.getByRole('row').filter({ hasText: 'Created category Outdoors' });
@@ -1264,7 +1263,7 @@ describe('an operator', () => {
     await page.getByRole('tab', { name: 'History' }).click();
     await earlier.click();
     await button(page, 'Save').click();
-    await notice(page, 'Saved');
+    await untilSaid(page, 'Saved');
     await page.getByText('The form has the version before').waitFor({ state: 'detached' });
     const categories = stage.fleet.admin('perks');
     expect((await categories.get('/admin/categories/7').expect(200)).body.name).toBe('Outdoors');
@@ -1333,7 +1332,7 @@ describe('an operator', () => {
     await deleted.getByRole('button', { name: 'Put the version before this into the form' }).click();
     await page.getByText(/^The form has the version before the change of/).waitFor();
     await button(page, 'Save').click();
-    await notice(page, 'Saved');
+    await untilSaid(page, 'Saved');
     await button(page, 'Delete').click();
     await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('heading', { level: 1, name: 'Catalogue' }).waitFor();
@@ -1946,17 +1945,17 @@ describe('an operator', () => {
     expect(loads).toBe(0);
     expect(await noHeader.count()).toBe(0);
     await load('Load 2 codes');
-    await notice(page, 'New codes: 2. Already there: 0.');
+    await untilSaid(page, 'New codes: 2. Already there: 0.');
     await untilLeft('2');
     await page.getByLabel('Or paste codes').fill('SPA-2\n\n  SPA-3 \n');
     await load('Load 2 codes');
-    await notice(page, 'New codes: 1. Already there: 1.');
+    await untilSaid(page, 'New codes: 1. Already there: 1.');
     await untilLeft('3');
     expect(await page.getByLabel('Or paste codes').inputValue()).toBe('');
     loads = 0;
     await choose(Array.from({ length: 10_000 }, (_, nth) => `${nth}`.padStart(40, 'X')).join('\n'));
     await load('Load 10,000 codes');
-    await notice(page, 'New codes: 10,000.');
+    await untilSaid(page, 'New codes: 10,000.');
     await untilLeft('10,003');
     // Two requests with codes, as one would exceed the limit of a body, and one for the stock.
     expect(loads).toBe(3);
@@ -2207,7 +2206,7 @@ describe('keys and sessions', () => {
     await page.getByText(`…${key.slice(-4)}`).waitFor();
     await button(page, 'Revoke: For the till').click();
     await page.getByRole('alertdialog').getByRole('button', { name: 'Revoke' }).click();
-    await notice(page, 'The key is revoked');
+    await untilSaid(page, 'The key is revoked');
     await page.getByRole('row', { name: /For the till.*Revoked/ }).waitFor();
   }, 120_000);
 

@@ -491,7 +491,7 @@ export const texts = {
 
   campaign: {
     results: 'Results',
-    perkNote: `Views and clicks of people. Views and conversions count for the perk that they name; pixels in mails name none. The rates count each journey once, and divide by all journeys of the campaign. ${WITHOUT_LINK_ONLY} The value is the sum that your server sent with conversions that name the perk.`,
+    perkNote: `Views and clicks of people. Views and conversions count for the perk that they name; pixels in mails name none, so there is no rate of clicks per view. The rates count each journey once, and divide by all journeys of the campaign. ${WITHOUT_LINK_ONLY} The value is the sum that your server sent with conversions that name the perk.`,
     utmNote: `Clicked and converted are divided by the journeys of the row. ${WITHOUT_LINK_ONLY} A row that only had journeys in the days before is listed with 0. The value is the sum that your server sent with conversions of the row.`,
     by: 'Compare',
     utm: {

@@ -1148,8 +1148,15 @@ const SHOWN_BARS = 12;
 const SHOWN_LINES = 5;
 const TITLES: Record<string, string> = {
   'reward_links.count': 'Links',
-  count: 'All',
-  count_people: 'By people',
+  ...Object.fromEntries(
+    Object.entries({
+      ...{ perk_views: 'views', teaser_views: 'views', reward_views: 'views' },
+      ...{ perk_clicks: 'clicks', incentive_clicks: 'clicks', conversions: 'conversions' },
+    }).flatMap(([cube, name]) => [
+      [`${cube}.count`, `All ${name}`],
+      [`${cube}.count_people`, `${name[0]!.toUpperCase()}${name.slice(1)}`],
+    ]),
+  ),
   click_rate: 'Clicked / journeys',
   journey_conversion_rate: 'Converted / journeys',
   conversion_rate: 'Converted / clicked',
@@ -1158,11 +1165,10 @@ const TITLES: Record<string, string> = {
   journeys: 'Journeys',
   events_without_journey: 'Events without a journey id',
 };
-const STATES: Record<string, string> = {
-  generated: 'Made',
-  revealed: 'Opened',
-  cancelled: 'Cancelled',
-  expired: 'Expired',
+const VALUES: Record<string, Record<string, string>> = {
+  state: { generated: 'Made', revealed: 'Opened', cancelled: 'Cancelled', expired: 'Expired' },
+  channel: { outreach: 'Messages', journey: 'Your app or site' },
+  traffic_class: { human: 'People', bot: 'Bots', prefetch: 'Prefetches', mail_proxy: 'Mail proxies' },
 };
 const NO_VALUES: Record<string, string> = {
   utm_source: 'No source',
@@ -1198,7 +1204,7 @@ async function checkExplore(page: Page, subject: Subject): Promise<void> {
     const rows = await load(cube, { measures, dimensions: [dimension], range: now });
     const nameOf = (row: Row) => {
       const value = row[dimension] ?? NO_VALUES[dimension] ?? '(none)';
-      return (dimension === 'state' && STATES[value]) || String(value);
+      return VALUES[dimension]?.[value] ?? String(value);
     };
     await shows(
       page,

@@ -348,7 +348,7 @@ it('saves each day of the dates, under headers in words', async () => {
   expect(String(conversions)).toBe(await page.innerText('[data-figure="conversions"]'));
   await stage.goto(page, '/explore?cube=incentive_clicks&measures=count,count_people');
   const explored = await saved('Download CSV');
-  expect(explored[0]).toBe('Day,All,By people');
+  expect(explored[0]).toBe('Day,All clicks,Clicks');
   expect(explored.length).toBe(31);
 }, 120_000);
 
@@ -741,7 +741,7 @@ describe('Explore', () => {
     const page = await explore(
       'cube=incentive_clicks&measures=count,count_people&dimensions=perk_title&steps=none',
     );
-    for (const name of ['All', 'By people'])
+    for (const name of ['All clicks', 'Clicks'])
       expect(await page.getByRole('list', { name, exact: true }).getByRole('listitem').count()).toBe(2);
   }, 120_000);
 
@@ -1101,7 +1101,7 @@ it('keeps the dates and the question in the address, so that Back returns to the
   await bars.getByText('EUR').waitFor();
   expect((await bars.first().innerText()).replaceAll(/\s+/g, ' ')).toBe('EUR · 25 1');
   // Not `check()`, because the page renders the new address later.
-  await page.getByLabel('Journeys: distinct journeys').click();
+  await page.getByLabel('Journeys: each journey counts once').click();
   await page.getByRole('list', { name: 'Journeys' }).waitFor();
   await page.goBack();
   await page.getByRole('list', { name: 'Journeys' }).waitFor({ state: 'detached' });
@@ -1143,16 +1143,16 @@ it('makes the first link where the list of links is empty', async () => {
 
 it('begins with a question about what people did', async () => {
   const page = await stage.signIn(context, stage.mine.key, '/explore?dates=90');
-  const bars = page.getByRole('list', { name: 'By people' }).getByRole('listitem');
+  const bars = page.getByRole('list', { name: 'Clicks', exact: true }).getByRole('listitem');
   await bars.getByText('Harbour offer 1').waitFor();
   expect(await page.getByLabel('Leave out bots').isChecked()).toBe(true);
   expect(await page.getByLabel('Perk', { exact: true }).isChecked()).toBe(true);
   expect(await page.getByLabel('Perk ID').isVisible()).toBe(false);
   await page.getByText('Ids and other details').click();
   expect(await page.getByLabel('Perk ID').isChecked()).toBe(false);
-  const cube = (of: Page) => of.getByLabel('What', { exact: true });
+  const cube = (of: Page) => of.getByLabel('What to count', { exact: true });
   expect(await cube(page).inputValue()).toBe('incentive_clicks');
-  await page.getByLabel('Journeys: distinct journeys').click();
+  await page.getByLabel('Journeys: each journey counts once').click();
   await page.getByRole('list', { name: 'Journeys' }).waitFor();
   expect(new URL(page.url()).search).toBe(
     '?dates=90&cube=incentive_clicks&dimensions=perk_title&steps=none&people=yes&measures=count_people%2Cjourneys',
@@ -1166,7 +1166,7 @@ it('begins with a question about what people did', async () => {
   );
   const other = await stage.signIn(await stage.window(), key, '/explore');
   try {
-    await other.getByRole('list', { name: 'By people' }).getByText('Harbour offer 1').waitFor();
+    await other.getByRole('list', { name: 'Clicks', exact: true }).getByText('Harbour offer 1').waitFor();
     expect(await cube(other).inputValue()).toBe('perk_clicks');
   } finally {
     await other.context().close();
@@ -1175,9 +1175,9 @@ it('begins with a question about what people did', async () => {
 
 it('suggests questions, and gives each as a query of the API', async () => {
   const page = await stage.signIn(context, stage.mine.key, '/explore');
-  await page.getByRole('list', { name: 'By people' }).waitFor();
+  await page.getByRole('list', { name: 'Clicks', exact: true }).waitFor();
   await page.getByRole('navigation', { name: 'Questions to start with' }).getByText('clicked most').click();
-  const bars = page.getByRole('list', { name: 'By people' }).getByRole('listitem');
+  const bars = page.getByRole('list', { name: 'Clicks', exact: true }).getByRole('listitem');
   await bars.first().waitFor();
   await page.getByText('This question for developers').click();
   const query = JSON.parse(await page.innerText('[data-query="Query"]'));
@@ -1211,7 +1211,7 @@ it('saves a question for the account, and leads to it by its address', async () 
   );
   try {
     await colleague.getByRole('link', { name }).click();
-    await colleague.getByRole('list', { name: 'By people' }).getByText('Harbour offer 1').waitFor();
+    await colleague.getByRole('list', { name: 'Clicks', exact: true }).getByText('Harbour offer 1').waitFor();
     expect(colleague.url()).toContain('dates=30');
     await screenshot(colleague, 'explore-saved');
     await colleague.setViewportSize({ width: 360, height: 740 });

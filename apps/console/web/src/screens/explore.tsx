@@ -26,8 +26,6 @@ import { PERK_CLICKS } from './perk-clicks';
 import { SavedQuestions } from './saved-questions';
 
 const t = texts.explore;
-/** Its values are those of events, such as `revealed`. */
-const STATE = 'reward_links.state';
 const SHOWN_ROWS = 500;
 const SHOWN_BARS = 12;
 const SHOWN_SERIES = 5;
@@ -231,9 +229,12 @@ const shortOf = (member: string) => member.slice(member.indexOf('.') + 1);
 /** Returns the value of a dimension, or words for a missing one. */
 function textOf(value: string | number | null | undefined, member: string) {
   const name = shortOf(member);
-  if (member === STATE && value) return t.states[value] ?? value;
   const isAttribute = name.startsWith('utm_') || attributeOf(name) !== undefined;
-  return value ?? (isAttribute ? texts.overview.changed.noPart(partWord(name)) : t.noValue);
+  return (
+    t.values[name]?.[String(value)] ??
+    value ??
+    (isAttribute ? texts.overview.changed.noPart(partWord(name)) : t.noValue)
+  );
 }
 
 function Question({ cubes, first }: { cubes: Cube[]; first: Record<string, string> }) {

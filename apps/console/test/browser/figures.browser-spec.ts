@@ -867,10 +867,12 @@ it('says whether it went better, and which source made the difference', async ()
     (await plans.getByRole('row').allInnerTexts()).map((row) => row.replaceAll(/\s+/g, ' ').trim());
   const head = 'Plan (cmeta_plan) Journeys Clicked / journeys Converted / journeys';
   await plans.getByText('gold').waitFor();
-  expect(await cells()).toEqual([head, 'gold 600 35% 20%', 'silver 400 16.3% 5%']);
+  const gold = 'gold 600 0 before 35% – before 20% – before';
+  const silver = 'silver 400 1,000 before, −60% 16.3% 22.5% before 5% 10% before';
+  expect(await cells()).toEqual([head, gold, silver]);
   await plans.getByRole('button', { name: 'Converted / journeys' }).click();
   await plans.getByRole('button', { name: 'Converted / journeys' }).click();
-  expect(await cells()).toEqual([head, 'silver 400 16.3% 5%', 'gold 600 35% 20%']);
+  expect(await cells()).toEqual([head, silver, gold]);
   await page.getByLabel('Filter by').selectOption('Plan (cmeta_plan)');
   await page.getByLabel('Value').fill('gold');
   await waitFor(async () => (await plans.getByRole('row').count()) === 2, 'the condition on the attribute');
@@ -934,9 +936,33 @@ it('says whether it went better, and which source made the difference', async ()
     'All 1,000 1,000 14% 10% +4 points',
   ]);
   expect(await table.getByRole('link', { name: 'app' }).getAttribute('href')).toContain(
-    'measures=journeys%2Cconverters%2Cjourney_conversion_rate',
+    'measures=journeys%2Cgift_only_recipients%2Cconverters%2Cjourney_conversion_rate',
   );
   await rate.selectOption('Clicked / journeys');
+  // Explore keeps the comparison of the figure that led to it.
+  const factsOf = async (count: number) => {
+    const facts = page.locator('.facts');
+    await facts
+      .getByText('before')
+      .nth(count - 1)
+      .waitFor();
+    return (await facts.innerText()).replaceAll(/\s+/g, ' ').trim();
+  };
+  expect(await page.innerText('[data-figure=clicks]')).toBe('300');
+  await page.locator('.figures').getByRole('link', { name: 'In campaigns' }).click();
+  expect(await factsOf(2)).toBe('Clicks 300 245 before, +22.4% All clicks 300 245 before, +22.4%');
+  expect(await page.locator('.facts .change-up').allInnerTexts()).toEqual(['+22.4%']);
+  await page.getByText(/compared with/).waitFor();
+  expect(await violations(page)).toEqual([]);
+  await page.setViewportSize({ width: 360, height: 740 });
+  expect(await scrollsSideways(page)).toBe(false);
+  await screenshot(page, 'explore-before');
+  await page.setViewportSize({ width: 1280, height: 900 });
+  await page.getByRole('link', { name: 'Show the days before' }).click();
+  await page.locator('.facts').getByText('0 before', { exact: true }).first().waitFor();
+  expect(await factsOf(2)).toBe('Clicks 245 0 before All clicks 245 0 before');
+  await page.goBack();
+  await page.goBack();
   const by = page.getByLabel('By', { exact: true });
   await by.selectOption('Perk');
   await table.getByText('Any perk').waitFor();
@@ -998,8 +1024,15 @@ it('says whether it went better, and which source made the difference', async ()
   expect(await rowOf('By perk', 'Foreign offer 1')).toContain(clicksOfPerk);
   expect(await rowOf('By source', 'app')).toBe(clicksOfSource);
   expect(await rowOf('By source', 'No source')).toContain('0 0 – 0 – –');
+  await page.getByText('pixels in mails name none, so there is no rate of clicks per view').waitFor();
   expect(await violations(page)).toEqual([]);
   await screenshot(page, 'campaign-before');
+  // Explore counts these journeys, and says so.
+  await page.getByRole('table', { name: 'By source' }).getByRole('link', { name: 'No source' }).click();
+  expect(await factsOf(6)).toMatch(
+    /^Journeys 500 0 before Got only a reward link 500 0 before Clicked 0 0 before /,
+  );
+  await page.getByText('leave them out: there these are 0 journeys').waitFor();
 
   // A report names the same sources and perks.
   const body = {

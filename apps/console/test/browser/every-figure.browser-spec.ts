@@ -1148,8 +1148,15 @@ const SHOWN_BARS = 12;
 const SHOWN_LINES = 5;
 const TITLES: Record<string, string> = {
   'reward_links.count': 'Links',
-  count: 'All',
-  count_people: 'By people',
+  ...Object.fromEntries(
+    Object.entries({
+      ...{ perk_views: 'views', teaser_views: 'views', reward_views: 'views' },
+      ...{ perk_clicks: 'clicks', incentive_clicks: 'clicks', conversions: 'conversions' },
+    }).flatMap(([cube, name]) => [
+      [`${cube}.count`, `All ${name}`],
+      [`${cube}.count_people`, `${name[0]!.toUpperCase()}${name.slice(1)}`],
+    ]),
+  ),
   click_rate: 'Clicked / journeys',
   journey_conversion_rate: 'Converted / journeys',
   conversion_rate: 'Converted / clicked',
@@ -1158,11 +1165,10 @@ const TITLES: Record<string, string> = {
   journeys: 'Journeys',
   events_without_journey: 'Events without a journey id',
 };
-const STATES: Record<string, string> = {
-  generated: 'Made',
-  revealed: 'Opened',
-  cancelled: 'Cancelled',
-  expired: 'Expired',
+const VALUES: Record<string, Record<string, string>> = {
+  state: { generated: 'Made', revealed: 'Opened', cancelled: 'Cancelled', expired: 'Expired' },
+  channel: { outreach: 'Messages', journey: 'Your app or site' },
+  traffic_class: { human: 'People', bot: 'Bots', prefetch: 'Prefetches', mail_proxy: 'Mail proxies' },
 };
 const NO_VALUES: Record<string, string> = {
   utm_source: 'No source',
@@ -1182,7 +1188,7 @@ const withoutParts = ({ Table }: Shown['tables']) =>
 
 /** Compares each cube with all measures: without a step, with one, and with both a step and a dimension. */
 async function checkExplore(page: Page, subject: Subject): Promise<void> {
-  const { now, random, load } = subject;
+  const { now, before, random, load } = subject;
   for (const [cube, { measures, dimensions }] of Object.entries(CUBES)) {
     const dimension = pick(dimensions, random);
     const step = pick(['day', 'week', 'month'] as const, random);
@@ -1193,17 +1199,32 @@ async function checkExplore(page: Page, subject: Subject): Promise<void> {
       return number(Number(value));
     };
     const cells = (row: Row) => measures.map((measure) => valueOf(row, measure));
+    /** A value, and that of the period before with the change of a count. */
+    const compared = (measure: string, row: Row | undefined, earlier: Row | undefined) => {
+      const [count, countBefore] = [Number(row?.[measure] ?? 0), Number(earlier?.[measure] ?? 0)];
+      const text = `${valueOf(row, measure)} ${valueOf(earlier, measure)} before`;
+      if (measure.endsWith('_rate') || countBefore <= 0) return text;
+      const sign = count > countBefore ? '+' : count < countBefore ? '−' : '';
+      return `${text}, ${sign}${percent(Math.abs(count - countBefore) / countBefore)}`;
+    };
     const address = `/explore?cube=${cube}&${dates(now)}&measures=${measures.join()}`;
 
-    const rows = await load(cube, { measures, dimensions: [dimension], range: now });
+    const [[whole], [wholeBefore], rows, rowsBefore] = await Promise.all([
+      load(cube, { measures, range: now }),
+      load(cube, { measures, range: before }),
+      load(cube, { measures, dimensions: [dimension], range: now }),
+      load(cube, { measures, dimensions: [dimension], range: before }),
+    ]);
+    const earlierOf = (row: Row) => rowsBefore.find((one) => one[dimension] === row[dimension]);
     const nameOf = (row: Row) => {
       const value = row[dimension] ?? NO_VALUES[dimension] ?? '(none)';
-      return (dimension === 'state' && STATES[value]) || String(value);
+      return VALUES[dimension]?.[value] ?? String(value);
     };
     await shows(
       page,
       `${address}&dimensions=${dimension}&steps=none`,
-      ({ tables, bars }) => ({
+      ({ tables, bars, facts }) => ({
+        facts,
         table: sorted(tables.Table?.rows ?? []),
         bars: measures
           .flatMap((measure) =>
@@ -1214,7 +1235,15 @@ async function checkExplore(page: Page, subject: Subject): Promise<void> {
           .sort(),
       }),
       {
-        table: sorted(rows.map((row) => [nameOf(row), ...cells(row)])),
+        facts: Object.fromEntries(
+          measures.map((measure) => [titleOf(cube, measure), compared(measure, whole, wholeBefore)]),
+        ),
+        table: sorted(
+          rows.map((row) => [
+            nameOf(row),
+            ...measures.map((measure) => compared(measure, row, earlierOf(row))),
+          ]),
+        ),
         bars: measures
           .flatMap((measure) =>
             rows.slice(0, SHOWN_BARS).map((row) => [measure, nameOf(row), valueOf(row, measure)].join(' | ')),

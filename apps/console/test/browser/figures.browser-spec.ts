@@ -356,7 +356,7 @@ it('saves each day of the dates, under headers in words', async () => {
   expect(String(conversions)).toBe(await page.innerText('[data-figure="conversions"]'));
   await stage.goto(page, '/explore?cube=incentive_clicks&measures=count,count_people');
   const explored = await saved('Download CSV');
-  expect(explored[0]).toBe('Day,All,By people');
+  expect(explored[0]).toBe('Day,All clicks,Clicks');
   expect(explored.length).toBe(31);
 }, 120_000);
 
@@ -749,7 +749,7 @@ describe('Explore', () => {
     const page = await explore(
       'cube=incentive_clicks&measures=count,count_people&dimensions=perk_title&steps=none',
     );
-    for (const name of ['All', 'By people'])
+    for (const name of ['All clicks', 'Clicks'])
       expect(await page.getByRole('list', { name, exact: true }).getByRole('listitem').count()).toBe(2);
   }, 120_000);
 
@@ -875,10 +875,12 @@ it('says whether it went better, and which source made the difference', async ()
     (await plans.getByRole('row').allInnerTexts()).map((row) => row.replaceAll(/\s+/g, ' ').trim());
   const head = 'Plan (cmeta_plan) Journeys Clicked / journeys Converted / journeys';
   await plans.getByText('gold').waitFor();
-  expect(await cells()).toEqual([head, 'gold 600 35% 20%', 'silver 400 16.3% 5%']);
+  const gold = 'gold 600 0 before 35% – before 20% – before';
+  const silver = 'silver 400 1,000 before, −60% 16.3% 22.5% before 5% 10% before';
+  expect(await cells()).toEqual([head, gold, silver]);
   await plans.getByRole('button', { name: 'Converted / journeys' }).click();
   await plans.getByRole('button', { name: 'Converted / journeys' }).click();
-  expect(await cells()).toEqual([head, 'silver 400 16.3% 5%', 'gold 600 35% 20%']);
+  expect(await cells()).toEqual([head, silver, gold]);
   await page.getByLabel('Filter by').selectOption('Plan (cmeta_plan)');
   await page.getByLabel('Value').fill('gold');
   await waitFor(async () => (await plans.getByRole('row').count()) === 2, 'the condition on the attribute');
@@ -942,9 +944,33 @@ it('says whether it went better, and which source made the difference', async ()
     'All 1,000 1,000 14% 10% +4 points',
   ]);
   expect(await table.getByRole('link', { name: 'app' }).getAttribute('href')).toContain(
-    'measures=journeys%2Cconverters%2Cjourney_conversion_rate',
+    'measures=journeys%2Cgift_only_recipients%2Cconverters%2Cjourney_conversion_rate',
   );
   await rate.selectOption('Clicked / journeys');
+  // Explore keeps the comparison of the figure that led to it.
+  const factsOf = async (count: number) => {
+    const facts = page.locator('.facts');
+    await facts
+      .getByText('before')
+      .nth(count - 1)
+      .waitFor();
+    return (await facts.innerText()).replaceAll(/\s+/g, ' ').trim();
+  };
+  expect(await page.innerText('[data-figure=clicks]')).toBe('300');
+  await page.locator('.figures').getByRole('link', { name: 'In campaigns' }).click();
+  expect(await factsOf(2)).toBe('Clicks 300 245 before, +22.4% All clicks 300 245 before, +22.4%');
+  expect(await page.locator('.facts .change-up').allInnerTexts()).toEqual(['+22.4%']);
+  await page.getByText(/compared with/).waitFor();
+  expect(await violations(page)).toEqual([]);
+  await page.setViewportSize({ width: 360, height: 740 });
+  expect(await scrollsSideways(page)).toBe(false);
+  await screenshot(page, 'explore-before');
+  await page.setViewportSize({ width: 1280, height: 900 });
+  await page.getByRole('link', { name: 'Show the days before' }).click();
+  await page.locator('.facts').getByText('0 before', { exact: true }).first().waitFor();
+  expect(await factsOf(2)).toBe('Clicks 245 0 before All clicks 245 0 before');
+  await page.goBack();
+  await page.goBack();
   const by = page.getByLabel('By', { exact: true });
   await by.selectOption('Perk');
   await table.getByText('Any perk').waitFor();
@@ -1006,8 +1032,15 @@ it('says whether it went better, and which source made the difference', async ()
   expect(await rowOf('By perk', 'Foreign offer 1')).toContain(clicksOfPerk);
   expect(await rowOf('By source', 'app')).toBe(clicksOfSource);
   expect(await rowOf('By source', 'No source')).toContain('0 0 – 0 – –');
+  await page.getByText('pixels in mails name none, so there is no rate of clicks per view').waitFor();
   expect(await violations(page)).toEqual([]);
   await screenshot(page, 'campaign-before');
+  // Explore counts these journeys, and says so.
+  await page.getByRole('table', { name: 'By source' }).getByRole('link', { name: 'No source' }).click();
+  expect(await factsOf(6)).toMatch(
+    /^Journeys 500 0 before Got only a reward link 500 0 before Clicked 0 0 before /,
+  );
+  await page.getByText('leave them out: there these are 0 journeys').waitFor();
 
   // A report names the same sources and perks.
   const body = {
@@ -1109,7 +1142,7 @@ it('keeps the dates and the question in the address, so that Back returns to the
   await bars.getByText('EUR').waitFor();
   expect((await bars.first().innerText()).replaceAll(/\s+/g, ' ')).toBe('EUR · 25 1');
   // Not `check()`, because the page renders the new address later.
-  await page.getByLabel('Journeys: distinct journeys').click();
+  await page.getByLabel('Journeys: each journey counts once').click();
   await page.getByRole('list', { name: 'Journeys' }).waitFor();
   await page.goBack();
   await page.getByRole('list', { name: 'Journeys' }).waitFor({ state: 'detached' });
@@ -1151,16 +1184,16 @@ it('makes the first link where the list of links is empty', async () => {
 
 it('begins with a question about what people did', async () => {
   const page = await stage.signIn(context, stage.mine.key, '/explore?dates=90');
-  const bars = page.getByRole('list', { name: 'By people' }).getByRole('listitem');
+  const bars = page.getByRole('list', { name: 'Clicks', exact: true }).getByRole('listitem');
   await bars.getByText('Harbour offer 1').waitFor();
   expect(await page.getByLabel('Leave out bots').isChecked()).toBe(true);
   expect(await page.getByLabel('Perk', { exact: true }).isChecked()).toBe(true);
   expect(await page.getByLabel('Perk ID').isVisible()).toBe(false);
   await page.getByText('Ids and other details').click();
   expect(await page.getByLabel('Perk ID').isChecked()).toBe(false);
-  const cube = (of: Page) => of.getByLabel('What', { exact: true });
+  const cube = (of: Page) => of.getByLabel('What to count', { exact: true });
   expect(await cube(page).inputValue()).toBe('incentive_clicks');
-  await page.getByLabel('Journeys: distinct journeys').click();
+  await page.getByLabel('Journeys: each journey counts once').click();
   await page.getByRole('list', { name: 'Journeys' }).waitFor();
   expect(new URL(page.url()).search).toBe(
     '?dates=90&cube=incentive_clicks&dimensions=perk_title&steps=none&people=yes&measures=count_people%2Cjourneys',
@@ -1174,7 +1207,7 @@ it('begins with a question about what people did', async () => {
   );
   const other = await stage.signIn(await stage.window(), key, '/explore');
   try {
-    await other.getByRole('list', { name: 'By people' }).getByText('Harbour offer 1').waitFor();
+    await other.getByRole('list', { name: 'Clicks', exact: true }).getByText('Harbour offer 1').waitFor();
     expect(await cube(other).inputValue()).toBe('perk_clicks');
   } finally {
     await other.context().close();
@@ -1183,9 +1216,9 @@ it('begins with a question about what people did', async () => {
 
 it('suggests questions, and gives each as a query of the API', async () => {
   const page = await stage.signIn(context, stage.mine.key, '/explore');
-  await page.getByRole('list', { name: 'By people' }).waitFor();
+  await page.getByRole('list', { name: 'Clicks', exact: true }).waitFor();
   await page.getByRole('navigation', { name: 'Questions to start with' }).getByText('clicked most').click();
-  const bars = page.getByRole('list', { name: 'By people' }).getByRole('listitem');
+  const bars = page.getByRole('list', { name: 'Clicks', exact: true }).getByRole('listitem');
   await bars.first().waitFor();
   await page.getByText('This question for developers').click();
   const query = JSON.parse(await page.innerText('[data-query="Query"]'));
@@ -1219,7 +1252,7 @@ it('saves a question for the account, and leads to it by its address', async () 
   );
   try {
     await colleague.getByRole('link', { name }).click();
-    await colleague.getByRole('list', { name: 'By people' }).getByText('Harbour offer 1').waitFor();
+    await colleague.getByRole('list', { name: 'Clicks', exact: true }).getByText('Harbour offer 1').waitFor();
     expect(colleague.url()).toContain('dates=30');
     await screenshot(colleague, 'explore-saved');
     await colleague.setViewportSize({ width: 360, height: 740 });

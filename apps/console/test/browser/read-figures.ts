@@ -6,6 +6,7 @@ export interface Shown {
   tables: Record<string, { head: string[]; rows: string[][]; notes: string[] }>;
   lists: Record<string, string[]>;
   bars: Record<string, { label: string; value: string; note: string }[]>;
+  facts: Record<string, string>;
   figures: Record<string, string>;
   text: string;
 }
@@ -28,6 +29,7 @@ const READ = `(() => {
       value: text(bar.querySelector('.bar-value b')),
       note: text(bar.querySelector('.bar-value .hint')),
     }))])),
+    facts: Object.fromEntries(every('dl.facts > div').map((fact) => [text(fact.querySelector('dt')), text(fact.querySelector('dd'))])),
     figures: Object.fromEntries(every('[data-figure]').map((figure) => [figure.dataset.figure,
       text(figure) + (figure.classList.contains('figure-value') ? ', ' + text(figure.nextElementSibling) : '')])),
     text: text(document.querySelector('main')),

@@ -16,6 +16,14 @@ const UTM_SOURCE = 'Source (utm_source)';
 const COUNTED_BY_SOURCE = 'A journey that came from two sources counts for each of them.';
 const WITHOUT_LINK_ONLY = 'Journeys that got only a reward link are left out.';
 const UTM_CAMPAIGN = 'Mailing (utm_campaign)';
+/** Names of the counts of cubes: those of people and all. */
+const countNames = (name: string, ...cubes: string[]) =>
+  Object.fromEntries(
+    cubes.flatMap((cube) => [
+      [`${cube}.count_people`, name],
+      [`${cube}.count`, `All ${name.toLowerCase()}`],
+    ]),
+  );
 const CHANCE = 'The difference could be chance.';
 const clicked = (now: string, before: string) => `${now} of journeys clicked, ${before} in the days before.`;
 const converted = (now: string, before: string) =>
@@ -309,7 +317,7 @@ export const texts = {
     notes: {
       made: 'Reward links, with those cancelled later',
       views: 'Perks shown, teaser and reward pictures seen',
-      clicks: 'On perks and in campaigns',
+      clicks: 'In collections and in campaigns',
       conversions: 'Reported by your servers',
       revealed: 'Gift cards opened by their recipients',
     },
@@ -440,10 +448,10 @@ export const texts = {
       none: 'One of the two periods has no journeys to compare.',
     },
     cubes: {
-      perk_views: 'Perks',
+      perk_views: 'In collections',
       teaser_views: 'Teasers',
       reward_views: 'Rewards',
-      perk_clicks: 'On perks',
+      perk_clicks: 'In collections',
       incentive_clicks: 'In campaigns',
       conversions: 'Conversions',
       generated: 'Links made',
@@ -491,7 +499,7 @@ export const texts = {
 
   campaign: {
     results: 'Results',
-    perkNote: `Views and clicks of people. Views and conversions count for the perk that they name; pixels in mails name none. The rates count each journey once, and divide by all journeys of the campaign. ${WITHOUT_LINK_ONLY} The value is the sum that your server sent with conversions that name the perk.`,
+    perkNote: `Views and clicks of people. Views and conversions count for the perk that they name; pixels in mails name none, so there is no rate of clicks per view. The rates count each journey once, and divide by all journeys of the campaign. ${WITHOUT_LINK_ONLY} The value is the sum that your server sent with conversions that name the perk.`,
     utmNote: `Clicked and converted are divided by the journeys of the row. ${WITHOUT_LINK_ONLY} A row that only had journeys in the days before is listed with 0. The value is the sum that your server sent with conversions of the row.`,
     by: 'Compare',
     utm: {
@@ -1297,19 +1305,19 @@ export const texts = {
 
   explore: {
     intro: 'Pick what to count and how to break it down.',
-    cube: 'What',
-    measures: 'Measures',
+    cube: 'What to count',
+    measures: 'Figures',
     dimensions: 'Break down by',
     moreDimensions: 'Ids and other details',
     filter: 'Filter by',
     noFilter: 'No filter',
-    operator: 'Comparison',
+    operator: 'Condition',
     operators: {
       equals: 'is',
       notEquals: 'is not',
       contains: 'contains',
-      set: 'is set',
-      notSet: 'is not set',
+      set: 'has a value',
+      notSet: 'has no value',
     },
     value: 'Value',
     steps: 'Over time',
@@ -1319,7 +1327,7 @@ export const texts = {
     table: 'Table',
     rows: (count: number) => `${count} ${pluralOf(count, 'row', 'rows')}`,
     cut: (count: string) => `The first ${count} rows. The CSV has all of them.`,
-    pick: 'Pick at least one measure.',
+    pick: 'Pick at least one figure.',
     empty: 'No event matches in these dates. Choose other dates, or remove a filter if there is one.',
     noValue: NO_VALUE,
     /** Events without the parameter. */
@@ -1340,13 +1348,15 @@ export const texts = {
       gifts: 'What became of the reward links?',
     },
     partOf: (days: number, all: number) => `${days} of ${all} days`,
-    /** What happened to a reward link. */
-    states: {
-      generated: 'Made',
-      revealed: 'Opened',
-      cancelled: 'Cancelled',
-      expired: 'Expired',
-    } as Record<string, string>,
+    showBefore: 'Show the days before',
+    linkOnly: (links: number, compared: number) =>
+      `${formatNumber(links)} of the journeys got only a reward link. “What changed” and the tables of a campaign leave ${pluralOf(links, 'it', 'them')} out: there these are ${formatNumber(compared)} ${pluralOf(compared, 'journey', 'journeys')}, and the rates divide by that.`,
+    /** Words for the values of a dimension. */
+    values: {
+      state: { generated: 'Made', revealed: 'Opened', cancelled: 'Cancelled', expired: 'Expired' },
+      channel: { outreach: 'Messages', journey: 'Your app or site' },
+      traffic_class: { human: 'People', bot: 'Bots', prefetch: 'Prefetches', mail_proxy: 'Mail proxies' },
+    } as Record<string, Record<string, string>>,
     bestSegment: (attribute: string) => `Which ${attribute} clicks most?`,
     saved: 'Saved questions',
     savedNote:
@@ -1366,8 +1376,8 @@ export const texts = {
     others: (count: string) => `and ${count} more in the table`,
     otherLines: (count: string) => `The largest are drawn; ${count} more are in the table.`,
     cubes: {
-      perk_views: 'Views of perks',
-      perk_clicks: 'Clicks on perks',
+      perk_views: 'Views in collections',
+      perk_clicks: 'Clicks in collections',
       teaser_views: 'Views of teasers',
       reward_views: 'Views of rewards',
       incentive_clicks: 'Clicks in campaigns',
@@ -1376,9 +1386,10 @@ export const texts = {
       campaign_funnel: 'Journeys and rates',
     } as Record<string, string>,
     measureNames: {
+      ...countNames('Views', 'perk_views', 'teaser_views', 'reward_views'),
+      ...countNames('Clicks', 'perk_clicks', 'incentive_clicks'),
+      ...countNames('Conversions', 'conversions'),
       'reward_links.count': 'Links',
-      count: 'All',
-      count_people: 'By people',
       gift_only_recipients: 'Got only a reward link',
       events_without_journey: 'Events without a journey id',
     },
@@ -1391,21 +1402,26 @@ export const texts = {
       utm_content: 'Version (utm_content)',
       utm_term: 'Term (utm_term)',
       cmeta: 'All attributes (cmeta)',
+      traffic_class: 'People or bots',
+      traffic_reason: 'Reason for people or bots',
+      denomination: 'Card value',
+      external_id: 'Order id (externalId)',
       created_by: 'Made by',
     } as Record<string, string>,
     help: {
       'reward_links.count': 'links that reached a state; a link counts once in each state',
-      count: 'everything tracked',
+      count: 'also those of bots, prefetches and mail proxies',
       count_people: 'without bots, prefetches and mail proxies',
-      'campaign_funnel.journeys': 'distinct journeys with an id of their own',
+      'campaign_funnel.journeys': 'recipients with any view, click, conversion or reward link',
       gift_only_recipients:
         'journeys with a reward link that was not opened, and without a view, click or conversion',
       click_rate: 'journeys that clicked, of all journeys',
       journey_conversion_rate: 'journeys that converted, of all journeys',
       conversion_rate:
         'journeys that converted, per journey that clicked; over 100 % if some converted without a click',
-      journeys: 'distinct journeys; events without their own journey id count as one per campaign',
-      value: 'sum of the values sent',
+      journeys: 'each journey counts once; events without a journey id count as one journey per campaign',
+      events_without_journey: 'no other figure here counts them',
+      value: 'sum that your server sent; break it down by currency if there are several',
     } as Record<string, string>,
   },
 

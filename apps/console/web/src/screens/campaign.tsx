@@ -716,7 +716,7 @@ function ByUtm({ id, range, total }: { id: string; range: Range; total: number }
                       to={exploreLink({
                         cube: F,
                         measures: [
-                          'journeys',
+                          ...COMPARED,
                           'clickers',
                           'converters',
                           'click_rate',

@@ -137,7 +137,7 @@ async function loadChanges(breakdown: string, comparison: Comparison): Promise<C
           cube: F,
           measures: isPerk
             ? [outcome]
-            : ['journeys', outcome, outcome === 'clickers' ? 'click_rate' : 'journey_conversion_rate'],
+            : [...COMPARED, outcome, outcome === 'clickers' ? 'click_rate' : 'journey_conversion_rate'],
           campaignId,
           where: [{ member: dimensions[0]!, value }],
           steps: 'day',

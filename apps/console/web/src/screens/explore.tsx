@@ -1,17 +1,29 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState, useSyncExternalStore } from 'react';
 import { Link, useSearchParams } from 'react-router';
-import { loadMeta, loadRows, sumOf, within, type Query, type Row } from '../api/analytics';
+import {
+  comparedJourneys,
+  linkOnlyIn,
+  loadMeta,
+  loadParts,
+  loadRows,
+  sumOf,
+  within,
+  type Query,
+  type Row,
+} from '../api/analytics';
 import { attributeOf } from '../attribute-of';
 import { saveCsv } from '../api/csv';
 import { useSession } from '../api/session';
 import type { Cube } from '../api/types';
 import { Bars } from '../charts/bars';
 import { TimeSeries } from '../charts/time-series';
-import { dayOf, daysIn, isoDay, stepsIn, TIMEZONE, type Range, type Step } from '../dates';
+import { dayOf, daysIn, isoDay, rangeBefore, stepsIn, TIMEZONE, type Range, type Step } from '../dates';
 import { exploreLink, readCondition, writeCondition, type Condition } from '../explore-link';
-import { formatNumber, formatValue, type Unit } from '../format';
+import { formatChange, formatNumber, formatRange, formatValue, type Unit } from '../format';
+import { Change } from '../parts/change';
 import { CopyButton } from '../parts/copy-button';
+import { Facts } from '../parts/facts';
 import { CheckField, SelectField, TextField } from '../parts/fields';
 import { Icon } from '../parts/icon';
 import { useLiveInterval } from '../parts/live';
@@ -26,8 +38,6 @@ import { PERK_CLICKS } from './perk-clicks';
 import { SavedQuestions } from './saved-questions';
 
 const t = texts.explore;
-/** Its values are those of events, such as `revealed`. */
-const STATE = 'reward_links.state';
 const SHOWN_ROWS = 500;
 const SHOWN_BARS = 12;
 const SHOWN_SERIES = 5;
@@ -44,6 +54,37 @@ const valueOf = (row: Row | undefined, { name, format }: Measure): number | null
   return value === null && format === 'percent' ? null : Number(value);
 };
 const unitOf = ({ format }: Measure): Unit => (format === 'percent' ? 'percent' : 'count');
+/** Measures of which more is better. */
+const GOOD = /^(?!reward_links).*\.(count_people|journeys|clickers|converters)$/;
+
+type ComparedProps = { measure: Measure; range: Range } & Record<'row' | 'rowBefore', Row | undefined>;
+
+/** A measure with its value in the period before, and by how much a count changed. */
+function Compared({ measure, row, rowBefore, range }: ComparedProps) {
+  const unit = unitOf(measure);
+  const [value, before] = [valueOf(row, measure), valueOf(rowBefore, measure)];
+  const count = Number(value);
+  return (
+    <>
+      {formatValue(value, unit)}{' '}
+      <span className="hint">
+        {texts.campaigns.valueBefore(formatValue(before, unit))}
+        {unit === 'count' && before !== null && before > 0 && (
+          <>
+            {', '}
+            <Change
+              {...{ count, before }}
+              periods={[range, rangeBefore(range)]}
+              isGood={GOOD.test(measure.name)}
+            >
+              {formatChange(count, before)}
+            </Change>
+          </>
+        )}
+      </span>
+    </>
+  );
+}
 
 /** Keeps the query in the URL, so that it can be shared. */
 function useQuestion(cubes: Cube[], first: Record<string, string>) {
@@ -228,12 +269,19 @@ function onWideChange(onChange: () => void): () => void {
 const useIsWide = (): boolean => useSyncExternalStore(onWideChange, () => WIDE.matches);
 
 const shortOf = (member: string) => member.slice(member.indexOf('.') + 1);
+/** Selects the dates and, as a second part, the period before. */
+const withBefore = (cube: string, range: Range) => ({
+  timeDimensions: [{ dimension: `${cube}.occurred_at`, compareDateRange: [range, rangeBefore(range)] }],
+});
 /** Returns the value of a dimension, or words for a missing one. */
 function textOf(value: string | number | null | undefined, member: string) {
   const name = shortOf(member);
-  if (member === STATE && value) return t.states[value] ?? value;
   const isAttribute = name.startsWith('utm_') || attributeOf(name) !== undefined;
-  return value ?? (isAttribute ? texts.overview.changed.noPart(partWord(name)) : t.noValue);
+  return (
+    t.values[name]?.[String(value)] ??
+    value ??
+    (isAttribute ? texts.overview.changed.noPart(partWord(name)) : t.noValue)
+  );
 }
 
 function Question({ cubes, first }: { cubes: Cube[]; first: Record<string, string> }) {
@@ -242,6 +290,7 @@ function Question({ cubes, first }: { cubes: Cube[]; first: Record<string, strin
   const question = useQuestion(cubes, first);
   const { cube, measures, dimensions, set } = question;
   if (!cube) return null;
+  const [from, to] = rangeBefore(range);
   const full = (member: string) => `${cube.name}.${member}`;
   const helpOf = (name: string) => t.help[name] ?? t.help[shortOf(name)];
   const own = cube.dimensions.filter(({ type }) => type !== 'time');
@@ -428,6 +477,7 @@ function Question({ cubes, first }: { cubes: Cube[]; first: Record<string, strin
                 dimensions.map((member) => titleOf(full(member))),
               )}
               drill={drill}
+              toBefore={question.linkTo({ dates: null, from, to })}
             />
           )}
         </div>
@@ -447,19 +497,35 @@ interface ResultsProps {
   title: string;
   /** The URL of the question about a part of the result. */
   drill: (conditions: Condition[], day?: string) => string;
+  /** The URL of the same question about the period before. */
+  toBefore: string;
 }
 
-function Results({ query, cube, measures, range, steps, titleOf, title, drill }: ResultsProps) {
+function Results({ query, cube, measures, range, steps, titleOf, title, drill, toBefore }: ResultsProps) {
   const { say } = useNotices();
   const [isSaving, setSaving] = useState(false);
-  const response = useQuery({
-    queryKey: ['explore', query],
-    queryFn: () => loadRows(query),
-    placeholderData: (before) => before,
-    ...useLiveInterval(),
-  });
   const dimensions = query.dimensions ?? [];
   const time = steps === 'none' ? null : `${cube}.occurred_at.${steps}`;
+  const segmentOf = (row: Row) => JSON.stringify(dimensions.map((member) => row[member] ?? null));
+  const response = useQuery({
+    queryKey: ['explore', query],
+    queryFn: async () => {
+      const compared = { ...query, ...withBefore(cube, range) };
+      const [[rows = [], before = []], totals] = await Promise.all([
+        // A day, week or month has no counterpart in the period before.
+        loadParts(time ? query : compared),
+        loadParts({ ...compared, dimensions: [] }),
+      ]);
+      return {
+        rows,
+        before: time ? null : new Map(before.map((row) => [segmentOf(row), row])),
+        totals: totals.map(([row]) => row),
+      };
+    },
+    placeholderData: (previous) => previous,
+    ...useLiveInterval(),
+  });
+  const [total, totalBefore] = response.data?.totals ?? [];
   const columns: { member: string; name: string; measure?: Measure }[] = [
     ...(time ? [{ member: time, name: texts.steps[steps as Step] }] : []),
     ...dimensions.map((member) => ({ member, name: titleOf(member) })),
@@ -496,13 +562,37 @@ function Results({ query, cube, measures, range, steps, titleOf, title, drill }:
   return (
     <>
       <Card title={title}>
-        <Loaded query={response} lines={6} isEmpty={(rows) => rows.length === 0} empty={<p>{t.empty}</p>}>
-          {(rows) => (
-            <div className="stack">
-              <Drawing {...{ rows, measures, dimensions, cube, range, steps, drill }} />
-            </div>
+        <div className="stack">
+          {response.data && (
+            <>
+              <Facts
+                of={measures.map((measure) => [
+                  measure.shortTitle,
+                  <Compared key={measure.name} {...{ measure, range }} row={total} rowBefore={totalBefore} />,
+                ])}
+              />
+              {linkOnlyIn(total) > 0 && comparedJourneys(total) >= 0 && (
+                <p className="hint">{t.linkOnly(linkOnlyIn(total), comparedJourneys(total))}</p>
+              )}
+              <p className="hint">
+                {texts.overview.intro(formatRange(range), formatRange(rangeBefore(range)))}{' '}
+                <Link to={toBefore}>{t.showBefore}</Link>
+              </p>
+            </>
           )}
-        </Loaded>
+          <Loaded
+            query={response}
+            lines={6}
+            isEmpty={({ rows }) => rows.length === 0}
+            empty={<p>{t.empty}</p>}
+          >
+            {({ rows }) => (
+              <div className="stack">
+                <Drawing {...{ rows, measures, dimensions, cube, range, steps, drill }} />
+              </div>
+            )}
+          </Loaded>
+        </div>
       </Card>
       <Card
         title={t.table}
@@ -512,8 +602,8 @@ function Results({ query, cube, measures, range, steps, titleOf, title, drill }:
           </button>
         }
       >
-        <Loaded query={response} isEmpty={(rows) => rows.length === 0} empty={<p>{t.empty}</p>}>
-          {(rows) => (
+        <Loaded query={response} isEmpty={({ rows }) => rows.length === 0} empty={<p>{t.empty}</p>}>
+          {({ rows, before }) => (
             <div className="stack">
               <p className="hint" role="status">
                 {rows.length > SHOWN_ROWS ? t.cut(formatNumber(SHOWN_ROWS)) : t.rows(rows.length)}
@@ -556,7 +646,12 @@ function Results({ query, cube, measures, range, steps, titleOf, title, drill }:
                     name: measure.shortTitle,
                     isNumber: true,
                     sortBy: (row: Row) => valueOf(row, measure),
-                    cell: (row: Row) => formatValue(valueOf(row, measure), unitOf(measure)),
+                    cell: (row: Row) =>
+                      before ? (
+                        <Compared {...{ measure, row, range }} rowBefore={before.get(segmentOf(row))} />
+                      ) : (
+                        formatValue(valueOf(row, measure), unitOf(measure))
+                      ),
                   })),
                 ]}
               />

@@ -276,11 +276,12 @@ function FigureCard({ name, figure, range }: { name: FigureName; figure: Figure;
         {t.notes[name]}.
       </p>
       <p className="actions">
-        {SOURCES[name].map(({ cube, state }) => (
+        {SOURCES[name].map(({ cube, hasPeople, state }) => (
           <Link
             key={cube}
             to={exploreLink({
               cube,
+              measures: hasPeople ? ['count_people', 'count'] : ['count'],
               steps: 'day',
               where: state ? [{ member: 'state', value: state }] : [],
               range,

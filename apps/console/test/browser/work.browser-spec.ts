@@ -155,6 +155,18 @@ describe('a marketing manager', () => {
     // Fills in the placeholder as the mailer does for one recipient, and opens the mail in a browser.
     const recipient = 'ann & bob=1';
     const filled = (html: string) => html.replace(placeholder, encodeURIComponent(recipient));
+    // A script follows the link first, so the step says why the results leave out the click.
+    const { status } = await fetch(filled(url), {
+      headers: { 'user-agent': 'curl/8.5.0' },
+      redirect: 'manual',
+    });
+    expect(status).toBe(302);
+    await stage.untilCounted(stage.theirs, 'incentive_clicks.count', 1, {
+      filters: [{ member: 'incentive_clicks.journey_id', operator: 'equals', values: [recipient] }],
+    });
+    await button(page, 'Refresh').click();
+    const leftOut = page.getByText('The results leave out the last click: it came from a bot or a script');
+    await leftOut.filter({ hasText: '(user-agent:curl)' }).waitFor();
     const mail = await (await stage.window({ userAgent: HUMAN })).newPage();
     const loaded = mail.waitForResponse((response) => response.url().includes('tracking-pixel'));
     await mail.setContent(
@@ -177,6 +189,7 @@ describe('a marketing manager', () => {
       });
     await button(page, 'Refresh').click();
     await page.getByText(/^Last view \S+( [AP]M)?, last click \S+( [AP]M)?\.$/).waitFor();
+    await leftOut.waitFor({ state: 'detached' });
     await page.getByRole('link', { name: 'See the results' }).click();
     await page.reload();
     const source = page

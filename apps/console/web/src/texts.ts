@@ -629,10 +629,17 @@ export const texts = {
     testStep: '5. Send a test to yourself',
     testText:
       'Send the message to yourself with your mailer, open it, load its images, and click a link. Then press Refresh: the view and the click appear within seconds.',
-    arrived: (view: string | null, click: string | null) =>
-      view === null && click === null
-        ? 'Nothing arrived in the last hour.'
-        : `${view === null ? 'No view in the last hour' : `Last view ${view}`}, ${click === null ? 'no click in the last hour' : `last click ${click}`}.`,
+    arrived: (view?: string, click?: string) =>
+      view || click
+        ? `${view ? `Last view ${view}` : 'No view in the last hour'}, ${click ? `last click ${click}` : 'no click in the last hour'}.`
+        : 'Nothing arrived in the last hour.',
+    leftOut: (what: string, by: string, reason: string) =>
+      `The results leave out the last ${what}: ${by} (${reason}).`,
+    leftOutBy: {
+      bot: 'it came from a bot or a script instead of a browser',
+      prefetch: 'a program loaded it in advance, before a person did anything',
+      mail_proxy: 'a mail service or mail scanner loaded it instead of the recipient',
+    } as Partial<Record<string, string>>,
     arrivedHint:
       'Only with the source, mailing, version and pixel chosen above. Views by mail services and bots are part of this line, but not of the results. Your test is part of the results, as one journey.',
     sendStep: '6. Send the message',

@@ -375,6 +375,11 @@ describe('a marketing manager', () => {
     await page.getByRole('alertdialog').getByRole('button', { name: 'Cancel link' }).click();
     await notice(page, 'The link is cancelled');
     await page.getByRole('cell', { name: 'Cancelled' }).waitFor();
+    await page.getByLabel('State').selectOption('Outstanding');
+    await page.getByText('No link matches').waitFor();
+    await page.getByLabel('State').selectOption('Expired or cancelled');
+    await page.getByRole('cell', { name: 'Cancelled' }).waitFor();
+    await page.getByLabel('State').selectOption('Any state');
 
     await page.getByLabel('Reference or id').fill('customer-8');
     await page.getByRole('cell', { name: 'Outstanding' }).waitFor();

@@ -1270,6 +1270,8 @@ export const texts = {
       because: (reason: string) => `“${reason}”`,
     },
     states: { RESERVED: 'Outstanding', REVEALED: 'Opened', EXPIRED: 'Expired' },
+    /** The API lists cancelled links with the expired ones. */
+    expiredOrCancelled: 'Expired or cancelled',
     cancelled: 'Cancelled',
     value: 'Value',
     made: 'Made',

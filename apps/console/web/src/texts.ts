@@ -1586,7 +1586,7 @@ export const texts = {
     noJobs: 'No link job failed or waits for approval.',
     limits: 'Limits that are nearly used up',
     limitsNote:
-      'Limits of which at least 80% is used in the current period. Limits per journey or reference are not listed, and a new limit only after the next request for a link. When a limit is used up, no more links are made under it.',
+      'Limits of which at least 80% is used in the current period. Limits per journey or reference are not listed. A new limit per pool, campaign, creator or key is listed after the next request for a link. When a limit is used up, no more links are made under it.',
     noLimits: 'No limit is nearly used up.',
     countedFor: 'Counted for',
     job: 'Link job',

@@ -113,6 +113,29 @@ describe('limits', () => {
     }
   });
 
+  it('per account are listed for operators as soon as they are created, with the links of before', async () => {
+    const { account, key, link } = await anAccount();
+    const { body: first } = await link();
+    for (let nth = 0; nth < 3; nth += 1) await link();
+    const { rpc, close } = await rpcCaller(gift.nats.url);
+    const listed = async () =>
+      (await rpc.request(LIST_NEARLY_USED_LIMITS, {})).limits
+        .filter((limit) => limit.account === account)
+        .map(({ id, links: used }) => [id, used]);
+    try {
+      const limit = await aLimit({ links: 5 }, account);
+      await aLimit({ links: 6 }, account);
+      expect(await listed()).toEqual([[limit, { limit: 5, used: 4 }]]);
+      await cancel(first, key);
+      expect(await listed()).toEqual([]);
+      // The first request for a link creates its counter.
+      await link();
+      expect(await listed()).toEqual([[limit, { limit: 5, used: 4 }]]);
+    } finally {
+      await close();
+    }
+  });
+
   it('are at most 100 per account, even when many are created concurrently', async () => {
     const { account } = await anAccount(0);
     const other = await anAccount(0);

@@ -220,7 +220,7 @@ it('an operator withdraws a recalled batch, sees its progress and which links ha
   expect(await violations(page)).toEqual([]);
   await screenshot(page, 'pool-withdrawn');
   await button(page, 'Delete').click();
-  await confirm.getByText('It has had cards, so it is kept.').waitFor();
+  await confirm.getByText('This pool has had cards, so it cannot be deleted.').waitFor();
   expect(await confirm.getByRole('button').allInnerTexts()).toEqual(['Go back']);
   await confirm.getByRole('button', { name: 'Go back' }).click();
   await page.setViewportSize({ width: 360, height: 740 });

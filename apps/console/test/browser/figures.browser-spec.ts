@@ -1178,7 +1178,7 @@ it('makes the first link where the list of links is empty', async () => {
   await page.getByRole('table', { name: 'Reward links' }).waitFor({ state: 'attached' });
   await page.locator('[data-secret]').waitFor();
   await page.getByRole('button', { name: 'Close' }).click();
-  await page.getByLabel('State').selectOption('Expired');
+  await page.getByLabel('State').selectOption('Expired or cancelled');
   await page.getByText('No link matches').waitFor();
 }, 120_000);
 

@@ -637,12 +637,19 @@ export const texts = {
     testStep: '5. Send a test to yourself',
     testText:
       'Send the message to yourself with your mailer, open it, load its images, and click a link. Then press Refresh: the view and the click appear within seconds.',
-    arrived: (view: string | null, click: string | null) =>
-      view === null && click === null
-        ? 'Nothing arrived in the last hour.'
-        : `${view === null ? 'No view in the last hour' : `Last view ${view}`}, ${click === null ? 'no click in the last hour' : `last click ${click}`}.`,
+    arrived: (view?: string, click?: string) =>
+      view || click
+        ? `${view ? `Last view ${view}` : 'No view in the last hour'}, ${click ? `last click ${click}` : 'no click in the last hour'}.`
+        : 'Nothing arrived in the last hour.',
+    leftOut: (what: string, by: string, reason: string) =>
+      `The results leave out the last ${what}: ${by} (${reason}).`,
+    leftOutBy: {
+      bot: 'it came from a bot or a script instead of a browser',
+      prefetch: 'a program loaded it in advance, before a person did anything',
+      mail_proxy: 'a mail service or mail scanner loaded it instead of the recipient',
+    } as Partial<Record<string, string>>,
     arrivedHint:
-      'Only with the source, mailing, version and pixel chosen above. Views by mail services and bots are part of this line, but not of the results. Your test is part of the results, as one journey.',
+      'Only with the source, mailing, version and pixel chosen above. Views and clicks by bots and mail services are shown here, but the results leave them out. Your own are part of the results, as one journey.',
     sendStep: '6. Send the message',
     sendText: 'Send it to all recipients with your mailer.',
     toResults: 'See the results',
@@ -1010,7 +1017,7 @@ export const texts = {
     tooLittleHistory: 'Too little history to forecast',
     urgentRate: `At this rate under ${URGENT_STOCK_DAYS} days; too little history for a date`,
     outstandingNote: 'Outstanding cards are on links that nobody has opened and that still work.',
-    lastsNote: `Days left at the rate of the last 30 days, or of the days since the value was loaded: links made, less those cancelled or expired. Fewer than ${LEAST_USED} links or ${LEAST_DAYS} days are too little history to forecast.`,
+    lastsNote: `“Lasts” shows the days left at the rate of the last 30 days, or of the days since the value was loaded: links made, less those cancelled or expired. Fewer than ${LEAST_USED} links or ${LEAST_DAYS} days are too little history to forecast.`,
     emptyTitle: 'No pools yet',
     emptyText: 'Ask your operator for a pool with the gift cards that you want to give.',
     noCosts: 'No card and no link in this month.',
@@ -1177,7 +1184,7 @@ export const texts = {
     intro:
       'How many links your account may make, or of which value, and what is used. Your operator sets the limits.',
     introForOperators:
-      'What the account of your key has used of its own limits. The limits of every account are in All limits.',
+      'What your own account has used of its limits. The limits of every account are in All limits.',
     editorIntro:
       'A limit caps the number or the value of the reward links that an account makes in a period. Further links are rejected until the period ends, or until links are cancelled or expire.',
     create: 'New limit',
@@ -1271,6 +1278,8 @@ export const texts = {
       because: (reason: string) => `“${reason}”`,
     },
     states: { RESERVED: 'Outstanding', REVEALED: 'Opened', EXPIRED: 'Expired' },
+    /** The API lists cancelled links with the expired ones. */
+    expiredOrCancelled: 'Expired or cancelled',
     cancelled: 'Cancelled',
     value: 'Value',
     made: 'Made',
@@ -1556,27 +1565,27 @@ export const texts = {
     fell: (share: string) => `${share} fewer events than the week before`,
     fails: 'Webhook fails',
     disabledByPerkway: 'Webhook was disabled by Perkway',
-    linkJobs: { failed: 'Link job failed', awaiting_approval: 'Link job waits for approval' },
+    linkJobs: { failed: 'Link job ended early', awaiting_approval: 'Link job waits for approval' },
     usedUp: 'Limit is used up',
     nearlyUsed: 'Limit is nearly used up',
     /** Rows of a list, besides those with an alarm of their own. */
     more: (count: number) => `${count} more`,
     traffic: 'Traffic',
     trafficNote: (from: string, middle: string, dayTo: string, busy: string) =>
-      `Events are views, clicks, conversions and changes of reward links, by people and by bots. The last 24 full hours end ${dayTo}. The last seven days begin ${middle} and include the current hour; the week before begins ${from}. An account raises an alarm if it has no event after a day of at least ${busy}, or at most half after a week of at least ${busy}.`,
+      `Events are views, clicks, conversions and changes of reward links, by people and by bots. The last 24 full hours end ${dayTo}. The last seven days begin ${middle} and include the current hour; the week before begins ${from}. An account needs attention if it had at least ${busy} events on the day before and none since, or at least ${busy} in the week before and at most half as many in the last seven days.`,
     account: 'Account',
     day: 'Last 24 full hours',
     dayBefore: 'Day before',
-    dayChange: 'Change by day',
+    dayChange: 'Change from day before',
     week: 'Last 7 days',
     weekBefore: 'Week before',
-    weekChange: 'Change by week',
+    weekChange: 'Change from week before',
     fresh: 'New',
-    noMore: 'No more events',
+    noMore: 'Events have stopped',
     lastEvent: 'Last event',
     view: 'View',
     lowStock: 'Low stock',
-    lowStockNote: `The first to run out at its rate comes first; fewer than ${URGENT_STOCK_DAYS} days are critical. Card values and single-use codes of which fewer than ${LOW_STOCK} are available, or that last fewer than ${LOW_STOCK_DAYS} days. The rate is that of the last 30 days, or of the days since a newer value or perk was created: links made, less those cancelled or expired, and codes given.`,
+    lowStockNote: `Card values and single-use codes of which fewer than ${LOW_STOCK} are available, or that last fewer than ${LOW_STOCK_DAYS} days. The first to run out comes first; under ${URGENT_STOCK_DAYS} days is critical. “Used per day” is measured over the last 30 days, or since a newer value or perk was created: links made, less those cancelled or expired, or codes given.`,
     enough: 'No card value and no perk is running out.',
     perDay: 'Used per day',
     runsOut: 'Runs out',
@@ -1589,15 +1598,16 @@ export const texts = {
     noFailing: 'No enabled webhook fails.',
     noWebhooks: 'No account has an enabled webhook.',
     jobs: 'Link jobs',
-    jobsNote: 'Those that failed in the last seven days, or wait for approval by a person of the account.',
-    noJobs: 'No link job failed or waits for approval.',
+    jobsNote:
+      'Those that ended early in the last seven days, or wait for approval by a person of the account.',
+    noJobs: 'No link job ended early or waits for approval.',
     limits: 'Limits that are nearly used up',
     limitsNote:
-      'Limits of which at least 80% is used in the current period. Limits per journey or reference are not listed, and a new limit only after the next request for a link. When a limit is used up, no more links are made under it.',
+      'Limits of which at least 80% is used in the current period. Limits per journey or reference are not listed. A new limit per pool, campaign, creator or key is listed after the next request for a link. When a limit is used up, no more links are made under it.',
     noLimits: 'No limit is nearly used up.',
     countedFor: 'Counted for',
     job: 'Link job',
-    jobStates: { failed: 'Failed', awaiting_approval: 'Waits for approval' },
+    jobStates: { failed: 'Ended early', awaiting_approval: 'Waits for approval' },
     links: 'Links',
     jobSince: 'Since',
     webhook: 'Webhook',
@@ -1606,7 +1616,7 @@ export const texts = {
     disabled: (when: string) => `Disabled ${when}`,
     switchedOff: 'Disabled by the account',
     working: 'Works',
-    pending: 'Waiting',
+    pending: 'Pending deliveries',
     toHealth: 'Health of the apps',
   },
 
@@ -1616,21 +1626,23 @@ export const texts = {
     name: 'Name',
     searchHint: 'A part of the id or the name.',
     origins: 'Web sites',
-    originsHint: 'One per line, such as https://app.example.com. Their pages may call the customer journey.',
+    originsHint:
+      'One per line, such as https://app.example.com. The pages of these sites may call Perkway from the browser.',
     brandName: 'Name for recipients',
-    brandHint: 'Says on the page of a gift card who sent it. If empty, recipients do not learn who did.',
+    brandHint:
+      'The page of a gift card names this as the sender. If empty, recipients do not learn who sent it.',
     noBrand:
       'This account has no name for recipients, so those who get its reward links do not learn who sent the gift.',
     setBrand: 'Set the name for recipients',
     logo: 'Logo for recipients',
     color: 'Color',
     colorHint: 'Such as #0f5c4c. Text on it must be readable.',
-    supportUrl: 'Address for help',
+    supportUrl: 'Help URL',
     supportUrlHint: 'A web page for recipients who need help with a gift card.',
-    approvalLinks: 'Links without approval',
+    approvalLinks: 'Maximum links without approval',
     approvalLinksHint:
       'A link job of more links waits until another person of the account approves it. Empty: no such rule.',
-    approvalAmounts: 'Value without approval',
+    approvalAmounts: 'Maximum value without approval',
     approvalAmountsHint: 'One per line, such as EUR 5000. A link job of a higher value waits, too.',
     traffic: 'Traffic',
     trafficNote:
@@ -1647,7 +1659,8 @@ export const texts = {
     noWebhooks: 'This account has no webhooks.',
     webhooksNote: 'The account’s own people and servers manage them.',
     people: 'People',
-    peopleNote: 'They sign in to this console with their e-mail address, where OpenID Connect is set up.',
+    peopleNote:
+      'These people may sign in to this console with their e-mail address, if OpenID Connect is set up.',
     noPeople: 'Nobody yet.',
     email: 'E-mail address',
     add: 'Add person',
@@ -1720,7 +1733,7 @@ export const texts = {
     receiptsNote:
       'A completed receipt proves that every app has erased the person, and when. It has no counts and does not say whose data was erased: note its id for the person who asked.',
     who: 'The audit log says who requested each erasure.',
-    noReceipts: 'Nobody was erased yet.',
+    noReceipts: 'Nobody has been erased yet.',
     receipt: 'Receipt',
     kind: 'Kind',
     requestedAt: 'Requested',
@@ -1846,12 +1859,12 @@ export const texts = {
   },
 
   pools: {
-    noCards: 'This pool has no cards yet. Load some below.',
+    noCards: 'This pool has no cards yet. Upload some below.',
     pools: 'Pools',
     intro: 'The gift cards of each pool, and how they are shown.',
     create: 'New pool',
     idHint: 'Made for you. You may type another UUID. It cannot be changed later.',
-    kept: 'It has had cards, so it is kept. To stop its use, withdraw its cards.',
+    kept: 'This pool has had cards, so it cannot be deleted. To stop its use, withdraw its cards.',
     product: 'Product',
     cards: 'Cards available',
     low: (value: string, count: string, others: number) =>
@@ -1865,14 +1878,14 @@ export const texts = {
     termsUrl: 'Terms URL',
     logo: 'Product logo',
     color: 'Card color',
-    codeFormat: 'The code is drawn as',
+    codeFormat: 'Show the code as',
     formats: { text: 'Text alone', qr: 'QR code', code128: 'Bar code (Code 128)' },
     stock: 'Stock',
     upload: 'Upload cards',
     uploadText:
       'CSV with the columns code, pin, denomination, currency, country, valid_until, batch; or NDJSON. pin, valid_until and batch are optional.',
     file: 'File',
-    check: 'Check',
+    check: 'Check file',
     checking: 'Checking…',
     checked: (rows: string, importable: string) => `${importable} of ${rows} rows can be uploaded.`,
     checkedRest: (duplicates: string, rejected: string) =>
@@ -1888,17 +1901,17 @@ export const texts = {
       complete ? `Upload ${cards} cards` : 'Upload the whole file',
     sending: 'Uploading…',
     loads: 'Uploads',
-    whoLoaded: 'The audit log says who loaded cards.',
+    whoLoaded: 'The audit log says who uploaded cards.',
     loadsNote:
-      'You may leave this screen while a file is being sent, and close the window once it is sent. Sending a file again loads only what is missing.',
+      'You may leave this screen while a file is being sent, and close the window once it is sent. Sending a file again uploads only the cards that are missing.',
     noLoads: 'Nothing has been uploaded yet.',
     loadStates: { running: 'Running', stalled: 'Stalled', finished: 'Finished', failed: 'Cut off' },
     rowsOf: (rows: string, total: string | null) =>
       total === null ? `${rows} rows so far:` : `${rows} of ${total} rows:`,
     again: (rows: string) =>
-      `Stopped after ${rows} rows, which are kept. Choose the same file again: cards already loaded are skipped, and the rest is loaded.`,
+      `Stopped after ${rows} rows, which are kept. Choose the same file again: cards already uploaded are skipped, and the rest is uploaded.`,
     counts: (imported: string, duplicates: string, rejected: string) =>
-      `${imported} imported, ${duplicates} already there or repeated, ${rejected} rejected`,
+      `${imported} uploaded, ${duplicates} already there or repeated, ${rejected} rejected`,
     rejectedRows: (count: string) => `Rejected rows (${count})`,
     duplicateRows: (count: string) => `Rows with a code that is already there or repeated (${count})`,
     row: 'Row in the spreadsheet',
@@ -1950,7 +1963,7 @@ export const texts = {
 
   withdrawals: {
     title: 'Withdrawals',
-    note: 'Takes back cards that the issuer recalls. You may leave this screen while it runs.',
+    note: 'A withdrawal takes cards back, such as those that the issuer recalls. You may leave this screen while it runs.',
     who: 'The audit log says who withdrew cards.',
     none: 'No cards have been withdrawn.',
     withdraw: 'Withdraw cards',
@@ -1960,7 +1973,7 @@ export const texts = {
       load_id: 'An upload',
       batch: 'A batch',
       codes: 'A list of codes',
-      valid_until_before: 'Those that lapse before a day',
+      valid_until_before: 'Cards that lapse before a day',
     },
     batch: 'Batch',
     batchHint: 'As in the column batch of the uploaded file.',
@@ -1972,13 +1985,13 @@ export const texts = {
     codesHint: 'One per line, at most 1,000. Codes that this pool does not have are ignored.',
     needCodes: 'Enter 1 to 1,000 codes.',
     day: 'Day',
-    dayHint: 'Cards without an end of validity stay.',
+    dayHint: 'Cards that never lapse are not withdrawn.',
     reserved: 'Cards on outstanding links',
     reservedOptions: {
       keep: 'Keep until the link ends',
       cancel: 'Cancel these links now',
     },
-    reasonHint: 'For the operators. Name no recipient.',
+    reasonHint: 'For operators. Do not name recipients.',
     ofBatch: (batch: string) => `batch ${batch}`,
     ofLoad: (load: string) => `upload ${load}`,
     ofCodes: 'a list of codes',
@@ -2162,7 +2175,8 @@ export const texts = {
     to: 'To',
     export: 'Export NDJSON',
     csv: 'These entries as CSV',
-    exportNote: 'Exports the entries that match. If From is empty, those of the last 30 days.',
+    exportNote:
+      '“Export NDJSON” has all entries that match, or those of the last 30 days if From is empty. “These entries as CSV” has the entries shown below.',
     history: 'History',
     historyOf: (id: string) => `History of ${id}`,
     when: 'When',
@@ -2206,7 +2220,7 @@ export const texts = {
       [/^DELETE .*\/admin\/campaigns\/([^/]+)$/, 'Deleted campaign $1'],
       [/^PUT .*\/admin\/pools\/([^/]{8})[^/]*$/, 'Saved pool $1'],
       [/^DELETE .*\/admin\/pools\/([^/]{8})[^/]*$/, 'Deleted pool $1'],
-      [/^POST .*\/admin\/pools\/([^/]{8})[^/]*\/cards$/, 'Loaded cards into pool $1'],
+      [/^POST .*\/admin\/pools\/([^/]{8})[^/]*\/cards$/, 'Uploaded cards into pool $1'],
       [/^POST .*\/admin\/pools\/([^/]{8})[^/]*\/withdrawals$/, 'Withdrew cards of pool $1'],
       [/^PUT .*\/admin\/limits\/([^/]+)$/, 'Saved limit $1'],
       [/^DELETE .*\/admin\/limits\/([^/]+)$/, 'Deleted limit $1'],

@@ -254,14 +254,24 @@ interface LatestEventsProps {
   utm: Record<string, string>;
 }
 
-/** Returns the time of the mailing's latest event in the last hour, also of bots and mail proxies; null without one. */
+interface Latest {
+  at: string;
+  /** Null for events from servers. */
+  trafficClass: string | null;
+  /** The rule that determined the class. */
+  reason: string;
+}
+
+/** Returns the mailing's latest event in the last hour, also of bots and mail proxies; null without one. */
 async function loadLatest(
   cube: 'teaser_views' | 'reward_views' | 'incentive_clicks',
   { campaignId, utm }: LatestEventsProps,
-): Promise<string | null> {
+): Promise<Latest | null> {
   const time = `${cube}.occurred_at`;
+  const [trafficClass, reason] = [`${cube}.traffic_class`, `${cube}.traffic_reason`];
   const [row] = await loadRows({
     measures: [`${cube}.count`],
+    dimensions: [trafficClass, reason],
     timeDimensions: [{ dimension: time, granularity: 'second', dateRange: 'from 60 minutes ago to now' }],
     filters: [
       ...ofCampaign(cube, campaignId),
@@ -274,10 +284,15 @@ async function loadLatest(
     order: { [time]: 'desc' },
     limit: 1,
   });
-  return row ? formatExactMoment(String(row[`${time}.second`])) : null;
+  if (!row) return null;
+  return {
+    at: formatExactMoment(String(row[`${time}.second`])),
+    trafficClass: row[trafficClass] as string | null,
+    reason: String(row[reason]),
+  };
 }
 
-/** Says when the pixel was last loaded and a link last clicked, so that a test message is seen to arrive. */
+/** Says when the pixel was last loaded and a link last clicked, and whether the results leave that out. */
 function LatestEvents(mailing: LatestEventsProps) {
   const latest = useQuery({
     queryKey: ['latest-events', mailing],
@@ -291,9 +306,13 @@ function LatestEvents(mailing: LatestEventsProps) {
     <>
       <Loaded query={latest} lines={1}>
         {([view, click]) => (
-          <p role="status">
-            <strong>{t.arrived(view, click)}</strong>
-          </p>
+          <div role="status" className="stack">
+            <p>
+              <strong>{t.arrived(view?.at, click?.at)}</strong>
+            </p>
+            <LeftOut what="view" latest={view} />
+            <LeftOut what="click" latest={click} />
+          </div>
         )}
       </Loaded>
       <div className="actions">
@@ -302,6 +321,12 @@ function LatestEvents(mailing: LatestEventsProps) {
       <p className="hint">{t.arrivedHint}</p>
     </>
   );
+}
+
+/** Says why the results leave out an event that did not come from a person. */
+function LeftOut({ what, latest }: { what: 'view' | 'click'; latest: Latest | null }) {
+  const by = t.leftOutBy[latest?.trafficClass ?? ''];
+  return by && latest && <p>{t.leftOut(what, by, latest.reason)}</p>;
 }
 
 interface SnippetProps {

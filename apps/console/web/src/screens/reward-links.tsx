@@ -96,7 +96,7 @@ export default function RewardLinks() {
               label={t.state}
               value={filters.state}
               any={t.anyState}
-              options={t.states}
+              options={{ ...t.states, EXPIRED: t.expiredOrCancelled }}
               onValue={set('state')}
             />
             <SelectField

@@ -191,6 +191,17 @@ async function openPasted(event: Event): Promise<void> {
   if (isSecond && state === 'unknown') report('data-again');
 }
 
+const showOffline = (isOffline: boolean) =>
+  all('[data-offline]').forEach((note) => (note.hidden = !isOffline));
+
+/** Keeps the page while offline: a request for the page in another language would lose the card. */
+function chooseLanguage(event: Event): void {
+  if (navigator.onLine) return;
+  event.preventDefault();
+  showOffline(true);
+  announce(one('[data-offline]').textContent!);
+}
+
 function openAddress(byAction: boolean): void {
   const found = tokenOfAddress(location.pathname, location.hash);
   if (found) void open(found, byAction);
@@ -203,6 +214,7 @@ function openAddress(byAction: boolean): void {
 
 revealButton.addEventListener('click', reveal);
 one('[data-retry]').addEventListener('click', () => void load(true));
+all('nav form').forEach((form) => form.addEventListener('submit', chooseLanguage));
 one('main form').addEventListener('submit', openPasted);
 all('[data-copy]').forEach(setUpCopying);
 one('[data-print]').addEventListener('click', () => print());
@@ -216,7 +228,10 @@ addEventListener('pageshow', (event) => {
 document.addEventListener('visibilitychange', () => {
   if (!document.hidden && state === 'reserved') void load(false, true);
 });
-addEventListener('online', () => state === 'unreachable' && void load());
+addEventListener('online', () => {
+  showOffline(false);
+  if (state === 'unreachable') void load();
+});
 // This note would have appeared if the script had not loaded.
 one('.stuck').remove();
 openAddress(false);

@@ -161,9 +161,10 @@ export function showProduct({ product, language, card, replaced }: RewardLink, s
   one('[data-ask]').hidden = hasReadableInstructions || hasShop;
   one('[data-how-store]').hidden = !product || !isScanned(product.code_format) || isAddress;
   one('[data-how-shop]').hidden = !hasShop || isAddress;
-  one('[data-how-address]').hidden = !isAddress;
+  for (const text of all('[data-how-address]')) text.hidden = !isAddress;
   one('[data-balance]').hidden = !hasShop;
   one('[data-keep-code]').hidden = isAddress;
+  one('[data-own-words]').hidden = hasReadableInstructions;
   one('[data-of-issuer]').hidden = !instructions;
   one('[data-how]').hidden = !!replaced;
   one<HTMLDetailsElement>('details').open = !replaced;

@@ -59,7 +59,7 @@ export const renderPage = (
       </head>
       <body>
         <header class="top">
-          ${isForeign ? languageForm(endonyms(languages), languages, ({ thisLanguage }) => thisLanguage) : ''}
+          ${isForeign ? languageForm(endonyms(languages), texts, languages, ({ thisLanguage }) => thisLanguage) : ''}
           <img class="logo" src="${logoUrl}" alt="" />
           <p class="name" dir="auto" data-fill="brand" translate="no">Perkway</p>
         </header>
@@ -143,20 +143,16 @@ export const renderPage = (
                 ${shop(texts)}
                 <div class="how" data-how>
                   <h2>${texts.revealed.how}</h2>
-                  <p data-how-store>${texts.revealed.inStore}</p>
-                  <p data-how-shop>${withShop(texts.revealed.howShop)}</p>
-                  <div data-how-address>
-                    <p>${withShop(texts.revealed.howAddress.open)}</p>
-                    <p>${texts.revealed.howAddress.keep}</p>
-                    <p data-fill="brand" data-template="${texts.revealed.howAddress.failedBrand}">
-                      ${texts.revealed.howAddress.failed}
+                  <div data-own-words>
+                    <p data-how-store>${texts.revealed.inStore}</p>
+                    <p data-how-shop>${withShop(texts.revealed.howShop)}</p>
+                    <p data-how-address>${withShop(texts.revealed.howAddress.open)}</p>
+                    <p data-of-pin>${texts.revealed.howPin}</p>
+                    <p data-balance>${withShop(texts.revealed.balance)}</p>
+                    <p data-ask data-fill="brand" data-template="${texts.revealed.askWhereBrand}">
+                      ${texts.revealed.askWhere}
                     </p>
                   </div>
-                  <p data-of-pin>${texts.revealed.howPin}</p>
-                  <p data-balance>${withShop(texts.revealed.balance)}</p>
-                  <p data-ask data-fill="brand" data-template="${texts.revealed.askWhereBrand}">
-                    ${texts.revealed.askWhere}
-                  </p>
                   <p
                     class="label"
                     data-of-issuer
@@ -166,6 +162,12 @@ export const renderPage = (
                     ${texts.revealed.ofIssuer}
                   </p>
                   <p class="instructions" dir="auto" data-fill="instructions" data-product="text"></p>
+                  <div data-how-address>
+                    <p>${texts.revealed.howAddress.keep}</p>
+                    <p data-fill="brand" data-template="${texts.revealed.howAddress.failedBrand}">
+                      ${texts.revealed.howAddress.failed}
+                    </p>
+                  </div>
                 </div>
                 <div class="tools" data-unless-replaced>
                   <button type="button" class="copy" data-print>
@@ -267,7 +269,7 @@ export const renderPage = (
         </main>
         <footer>
           ${delivered(texts)}
-          ${languageForm(texts.languages, languages, ({ endonym }) => endonym, texts.lang)}
+          ${languageForm(texts.languages, texts, languages, ({ endonym }) => endonym, texts.lang)}
         </footer>
         <template data-drawing><script src="${files.drawing}"></script></template>
       </body>
@@ -348,6 +350,7 @@ const endonyms = (languages: readonly Texts[]): string => languages.map(({ endon
  */
 const languageForm = (
   label: string,
+  { offline }: Texts,
   languages: readonly Texts[],
   textOf: (language: Texts) => string,
   current?: string,
@@ -366,6 +369,7 @@ const languageForm = (
           </button>`,
       )}
     </form>
+    <p class="wrong" data-offline hidden>${offline}</p>
   </nav>`;
 const CURRENT = html`aria-current="true"`;
 

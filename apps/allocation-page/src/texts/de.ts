@@ -5,6 +5,8 @@ export const de: Texts = {
   dir: 'ltr',
   endonym: 'Deutsch',
   languages: 'Sprache',
+  offline:
+    'Sie sind offline. Sobald wieder eine Verbindung besteht, können Sie die Sprache wechseln. Bis dahin bleibt diese Seite, wie sie ist.',
   thisLanguage: 'Diese Seite gibt es auf Deutsch',
   title: 'Ihre Geschenkkarte',
   description:
@@ -149,7 +151,7 @@ export const de: Texts = {
       'Auch dieser Link funktioniert nicht. Bitte kopieren Sie den ganzen Link aus Ihrer Nachricht, bis zum letzten Zeichen.',
   },
   delivered: {
-    text: 'Perkway stellt Geschenkkarten im Auftrag von Unternehmen zu und betreibt diese Seite. Die Seite kann das Unternehmen, das Ihnen den Link geschickt hat, nicht nennen: Sehen Sie nach, von wem die Nachricht mit dem Link kam. Wenn Sie nicht sicher sind, ob die Nachricht echt ist, wenden Sie sich über die offizielle Website an dieses Unternehmen.',
+    text: 'Perkway stellt Geschenkkarten im Auftrag von Unternehmen zu und betreibt diese Seite. Ihre Geschenkkarte kommt vom Absender der Nachricht mit diesem Link: Bitte wenden Sie sich mit Fragen an ihn. Wenn Sie nicht sicher sind, ob die Nachricht echt ist, wenden Sie sich über die offizielle Website an das Unternehmen.',
     textBrand:
       'Perkway stellt Geschenkkarten im Auftrag von {brand} zu und betreibt diese Seite. Wenn Sie nicht sicher sind, ob sie echt ist, wenden Sie sich über die offizielle Website an {brand}.',
   },

@@ -5,6 +5,8 @@ export const en: Texts = {
   dir: 'ltr',
   endonym: 'English',
   languages: 'Language',
+  offline:
+    'You are offline. You can change the language once you are connected again. Until then, this page stays as it is.',
   thisLanguage: 'This page is available in English',
   title: 'Your gift card',
   description:
@@ -144,7 +146,7 @@ export const en: Texts = {
       'This link does not work either. Please copy the whole link from your message, to its last character.',
   },
   delivered: {
-    text: 'Perkway delivers gift cards for companies and runs this page. The page cannot name the company that sent you the link: see who sent the message with the link. If you are not sure that the message is genuine, contact that company through its official website.',
+    text: 'Perkway delivers gift cards for companies and runs this page. Your gift card comes from the sender of the message with this link: please ask them if you have questions. If you are not sure that the message is genuine, contact the company through its official website.',
     textBrand:
       'Perkway delivers gift cards for {brand} and runs this page. If you are not sure that it is genuine, contact {brand} through its official website.',
   },

@@ -5,6 +5,8 @@ export const es: Texts = {
   dir: 'ltr',
   endonym: 'Español',
   languages: 'Idioma',
+  offline:
+    'No tiene conexión a internet. Podrá cambiar el idioma en cuanto la recupere. Hasta entonces, esta página sigue igual.',
   thisLanguage: 'Esta página está disponible en español',
   title: 'Su tarjeta regalo',
   description:
@@ -142,7 +144,7 @@ export const es: Texts = {
     again: 'Este enlace tampoco funciona. Copie el enlace completo de su mensaje, hasta el último carácter.',
   },
   delivered: {
-    text: 'Perkway entrega tarjetas regalo en nombre de empresas y gestiona esta página. La página no puede nombrar a la empresa que le envió el enlace: mire quién le envió el mensaje con el enlace. Si duda de que ese mensaje sea auténtico, contacte con esa empresa a través de su sitio web oficial.',
+    text: 'Perkway entrega tarjetas regalo en nombre de empresas y gestiona esta página. Su tarjeta regalo viene de quien le envió el mensaje con este enlace: consúltele si tiene alguna pregunta. Si duda de que ese mensaje sea auténtico, contacte con la empresa a través de su sitio web oficial.',
     textBrand:
       'Perkway entrega tarjetas regalo en nombre de {brand} y gestiona esta página. Si duda de que sea auténtica, contacte con {brand} a través de su sitio web oficial.',
   },

@@ -5,6 +5,8 @@ export const fr: Texts = {
   dir: 'ltr',
   endonym: 'Français',
   languages: 'Langue',
+  offline:
+    'Vous êtes hors connexion. Vous pourrez changer de langue dès que la connexion sera rétablie. D’ici là, cette page reste telle quelle.',
   thisLanguage: 'Cette page existe en français',
   title: 'Votre carte cadeau',
   description:
@@ -147,7 +149,7 @@ export const fr: Texts = {
       'Ce lien ne fonctionne pas non plus. Copiez le lien entier depuis votre message, jusqu’au dernier caractère.',
   },
   delivered: {
-    text: 'Perkway met à disposition des cartes cadeaux pour le compte d’entreprises et gère cette page. La page ne peut pas nommer l’entreprise qui vous a envoyé le lien\u00a0: regardez qui a envoyé le message contenant le lien. En cas de doute sur l’authenticité de ce message, contactez cette entreprise en passant par son site officiel.',
+    text: 'Perkway met à disposition des cartes cadeaux pour le compte d’entreprises et gère cette page. Votre carte cadeau vient de l’expéditeur du message qui contenait ce lien\u00a0: adressez-lui vos questions. En cas de doute sur l’authenticité de ce message, contactez l’entreprise en passant par son site officiel.',
     textBrand:
       'Perkway met à disposition des cartes cadeaux pour le compte de {brand} et gère cette page. En cas de doute sur son authenticité, contactez {brand} en passant par son site officiel.',
   },

@@ -15,6 +15,8 @@ export interface Texts {
   /** The language's own name, for the language buttons. */
   endonym: string;
   languages: string;
+  /** Shown when the reader chooses a language while offline. */
+  offline: string;
   /** Shown to readers of other languages, once in each language of the page. */
   thisLanguage: string;
   title: string;

@@ -1,6 +1,6 @@
 import type { BrowserContext, Page } from 'playwright-core';
-import { CARD } from '@perkway/testing';
-import { BrowserStage, untilState } from './browser-stage.js';
+import { CARD, scrollsSideways } from '@perkway/testing';
+import { BrowserStage, screenshot, untilState } from './browser-stage.js';
 
 let stage: BrowserStage;
 let context: BrowserContext;
@@ -402,6 +402,24 @@ describe('languages', () => {
     await untilState(page, 'revealed');
     expect(await codeOf(page)).toBe(CARD.code);
     expectReveals(token, { sent: 1, revealed: 1 });
+  });
+
+  it('switching the language while offline keeps the card and says why', async () => {
+    const page = await stage.open(context, stage.gifts.addLink({ state: 'REVEALED' }), 'revealed');
+    await context.setOffline(true);
+    await Promise.all([
+      page.waitForSelector('[role="status"]:has-text("You are offline.")', { state: 'attached' }),
+      page.click('nav >> text=Français'),
+    ]);
+    await page.waitForSelector('nav .wrong', { state: 'visible' });
+    expect(await codeOf(page)).toBe(CARD.code);
+    expect(await scrollsSideways(page)).toBe(false);
+    await screenshot(page, 'revealed-offline');
+    await context.setOffline(false);
+    await page.waitForSelector('nav .wrong', { state: 'hidden' });
+    await page.click('nav >> text=Français');
+    await page.waitForSelector('html[lang="fr"]');
+    await untilState(page, 'revealed');
   });
 });
 

@@ -35,7 +35,7 @@ const COPY_BUTTON = /^Copy code$/;
 const LINK_ID = '0198a6c2-7b1e-7c55-9d3f-2f6f1f0f8a11';
 /** Says what Perkway is, where the page cannot name the sender. */
 const ABOUT =
-  /^Perkway delivers gift cards for companies and runs this page\. The page cannot name the company that sent you the link: see who sent the message with the link\. If you are not sure that the message is genuine, contact that company through its official website\. This page never asks for a payment, a password or personal data\.$/m;
+  /^Perkway delivers gift cards for companies and runs this page\. Your gift card comes from the sender of the message with this link: please ask them if you have questions\. If you are not sure that the message is genuine, contact the company through its official website\. This page never asks for a payment, a password or personal data\.$/m;
 const ASK_SENDER = /If you still cannot open it, ask the sender of the message with the link\.$/m;
 interface Box {
   scrollHeight: number;
@@ -640,7 +640,7 @@ describe('in special conditions', () => {
         'Fernway Books and Maps',
         'In the shop: show the code.',
         'A gift from Harbour Bank',
-        'Online: go to fernway-books.example',
+        'Go to fernway-books.example',
         'Card expires on',
         'Reference for support',
         'Terms of the card',

@@ -97,7 +97,11 @@ export class JourneyController {
   @Post('track/:campaignId')
   @HttpCode(202)
   @Header('cache-control', 'no-store')
-  @ApiOperation({ summary: 'Record a view or a conversion' })
+  @ApiOperation({
+    summary: 'Record a view or a conversion',
+    description:
+      'A conversion is not attributed to a click: it counts for the campaign, the journey and the perk of this request, even if the journey never clicked. Its source and attributes are those of this request too, so send the `utm_*` and `cmeta_*` of the message again.',
+  })
   @ApiTracked()
   @ApiResponse({ status: 202, description: 'The event is stored durably', type: TrackedResource })
   @ApiProblems('PERK_IS_NOT_IN_CAMPAIGN', 'CAMPAIGN_NOT_FOUND')

@@ -147,6 +147,7 @@ describe('a marketing manager', () => {
     const all = await copied('Copy all 3 as HTML');
     expect(all.split('\n')[1]).toBe(link);
     expect(all.match(/<a href/g)).toHaveLength(3);
+    await page.getByText('Recipients see the “Name for recipients” of your account.').waitFor();
     // Clicks of other mailings are no test of this one.
     await page.getByText('Nothing arrived in the last hour.').waitFor();
     await screenshot(page, 'campaign-send');
@@ -250,6 +251,7 @@ describe('a marketing manager', () => {
         (await dialog(page).getByLabel('Campaign', { exact: true }).inputValue()) === stage.mine.campaign,
       'the campaign of the mailing',
     );
+    await dialog(page).getByText('Recipients see the “Name for recipients” of your account.').waitFor();
     await dialog(page).getByLabel('Links for').selectOption('A number of people');
     await dialog(page).getByLabel('How many').fill('5000');
     await dialog(page)
@@ -1295,7 +1297,8 @@ describe('an operator', () => {
     await waitFor(async () => {
       const rows = await rowsOf(page, 'Audit log');
       return (
-        rows.length > 0 && rows.every((row) => /(Created|Changed) category Outdoors\b.* Done /.test(row))
+        rows.length > 0 &&
+        rows.every((row) => /^(?!.*Attempt).*(Created|Changed) category Outdoors\b/.test(row))
       );
     }, 'the changes of the category');
     await page.reload();
@@ -1313,12 +1316,21 @@ describe('an operator', () => {
     await campaign.waitFor();
     // The entry is by an operator, and about this account.
     await campaign.getByRole('link', { name: `Name of ${stage.mine.account}`, exact: true }).waitFor();
-    // An entry is low, even with an account of a long name, and the call is one of its details.
-    expect((await campaign.boundingBox())!.height).toBeLessThan(65);
+    // An entry takes one line, even with an account of a long name. Its author and call are among its details.
+    expect((await campaign.boundingBox())!.height).toBeLessThan(40);
+    expect(await page.getByRole('columnheader').allInnerTexts()).toEqual([
+      'When',
+      'Who',
+      'Account',
+      'What',
+      'Changes',
+    ]);
+    await screenshot(page, 'audit-log-of-account');
     const call = campaign.getByText('PUT boost /admin/campaigns/');
     expect(await call.isVisible()).toBe(false);
     await campaign.locator('summary').click();
     await call.waitFor();
+    await campaign.getByText(/^API key \S+, .*\d{4}.* \d\d:\d\d:\d\d$/).waitFor();
     expect((await campaign.getByRole('term').allInnerTexts()).toSorted()).toEqual([
       'Account',
       'Name',

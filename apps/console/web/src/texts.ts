@@ -1028,6 +1028,8 @@ export const texts = {
     manyTitle: 'Make many links',
     which: 'Card',
     whichHint: 'The pool that the cards come from, with their value and country.',
+    recipientsSee:
+      'Recipients see the “Name for recipients” of your account. Without one, they do not learn who gives the card: ask your operator to set it under Accounts.',
     option: (pool: string, value: string, country: string, available: string) =>
       `${pool}: ${value}, ${country} (${available} available)`,
     expires: 'Works until',

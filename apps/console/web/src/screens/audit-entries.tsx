@@ -23,13 +23,13 @@ import { useSession } from '../api/session';
 import type { AuditEntry, AuditQuery, Session } from '../api/types';
 import { actionOf, runsOf } from '../audit-runs';
 import { labelsOf } from '../field-labels';
-import { formatMomentToSecond, formatNumber } from '../format';
+import { formatExactMoment, formatMomentToSecond, formatNumber } from '../format';
 import { useAccountNames } from '../parts/account-field';
 import { CsvButton } from '../parts/csv-button';
 import { Differences } from '../parts/differences';
 import { Empty } from '../parts/loaded';
 import { Pages } from '../parts/pages';
-import { RowName, Table } from '../parts/table';
+import { Table } from '../parts/table';
 import { texts } from '../texts';
 
 const t = texts.auditLog;
@@ -134,6 +134,13 @@ function Details({ isOpen, children }: { isOpen: boolean; children: ReactNode })
   const [isOpenAtFirst] = useState(isOpen);
   return <details open={isOpenAtFirst}>{children}</details>;
 }
+
+/** Keeps a name on one line. Its end may be cut off, so the entry's details or the link have it in full. */
+const ShortName = ({ children }: { children: string }) => (
+  <span className="short-name" title={children}>
+    {children}
+  </span>
+);
 
 /** An entry, or a run of entries, of which `entry` is the newest. */
 interface Row {
@@ -245,16 +252,13 @@ export function AuditEntries({ caption, filters, onRestore }: Props) {
                     isHead: true,
                     cell: ({ entry: { at } }) => (
                       <time className="nowrap" dateTime={at}>
-                        {formatMomentToSecond(at)}
+                        {formatExactMoment(at)}
                       </time>
                     ),
                   },
                   {
                     name: t.who,
-                    cell: ({ entry }) => {
-                      const name = actorOf(entry);
-                      return <RowName name={name}>{name}</RowName>;
-                    },
+                    cell: ({ entry }) => <ShortName>{actorOf(entry)}</ShortName>,
                   },
                   // Others see only entries of their own account.
                   ...(isOperator && !isOfObject
@@ -264,7 +268,11 @@ export function AuditEntries({ caption, filters, onRestore }: Props) {
                           cell: ({ entry }: Row) => {
                             const account = accountOf(entry, owners);
                             if (account === undefined) return texts.none;
-                            return <Link to={pathOf(ACCOUNTS, account)}>{accountName(account)}</Link>;
+                            return (
+                              <Link to={pathOf(ACCOUNTS, account)}>
+                                <ShortName>{accountName(account)}</ShortName>
+                              </Link>
+                            );
                           },
                         },
                       ]
@@ -272,32 +280,36 @@ export function AuditEntries({ caption, filters, onRestore }: Props) {
                   {
                     name: t.what,
                     cell: ({ entry, run }) => {
-                      if (run)
-                        return (
-                          <button
-                            type="button"
-                            className="link-button"
-                            aria-expanded={opened.includes(entry.id)}
-                            onClick={() => toggle(entry.id)}
-                          >
-                            {t.times(run.title, formatNumber(run.count))}
-                          </button>
-                        );
                       const sentence = words.get(entry.id)?.sentence ?? callOf(entry);
                       const to = screenOf(entry, session);
-                      return to ? <Link to={to}>{sentence}</Link> : sentence;
+                      return (
+                        <>
+                          {run ? (
+                            <button
+                              type="button"
+                              className="link-button"
+                              aria-expanded={opened.includes(entry.id)}
+                              onClick={() => toggle(entry.id)}
+                            >
+                              {t.times(run.title, formatNumber(run.count))}
+                            </button>
+                          ) : to ? (
+                            <Link to={to}>{sentence}</Link>
+                          ) : (
+                            sentence
+                          )}{' '}
+                          {entry.status === null ? (
+                            <span className="badge warn">{outcomeOf(entry)}</span>
+                          ) : (
+                            entry.status >= 400 && (
+                              <span className="badge bad long">
+                                {run ? t.outcomes.rejected : outcomeOf(entry)}
+                              </span>
+                            )
+                          )}
+                        </>
+                      );
                     },
-                  },
-                  {
-                    name: t.outcome,
-                    cell: ({ entry, run }) =>
-                      entry.status === null ? (
-                        <span className="badge warn">{outcomeOf(entry)}</span>
-                      ) : entry.status >= 400 ? (
-                        <span className="badge bad long">{run ? t.outcomes.rejected : outcomeOf(entry)}</span>
-                      ) : (
-                        outcomeOf(entry)
-                      ),
                   },
                   {
                     name: t.changes,
@@ -314,9 +326,12 @@ export function AuditEntries({ caption, filters, onRestore }: Props) {
                       const receipt = isOfErasure(entry) ? after?.id : undefined;
                       return (
                         <Details isOpen={isOfObject && entry.id === entries[0]!.id}>
-                          <summary className={isRejected ? undefined : 'nowrap'}>
+                          <summary className="nowrap">
                             {isRejected ? t.nothingChanged : all.length === 0 ? none : t.count(all.length)}
                           </summary>
+                          <p className="hint">
+                            {actorOf(entry)}, {formatMomentToSecond(entry.at)}
+                          </p>
                           <code className="hint">{callOf(entry)}</code>
                           {typeof receipt === 'string' && (
                             <p className="hint">

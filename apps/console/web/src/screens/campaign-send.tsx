@@ -218,6 +218,7 @@ export default function CampaignSend({ campaign }: { campaign: Campaign }) {
       <Card title={t.giftStep}>
         <div className="stack">
           <p>{t.giftText}</p>
+          <p className="hint">{texts.giftCards.recipientsSee}</p>
           <ol className="numbered">
             <li>{t.giftExport(t.idColumns[mailer] ?? t.idColumn(isUsable ? placeholder : null))}</li>
             <li>{t.giftMake}</li>

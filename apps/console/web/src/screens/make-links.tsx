@@ -273,6 +273,7 @@ export default function MakeLinks({ kind, pools, campaignId, mailingUtm, onClose
         }))}
         onValue={changed(setCard)}
       />
+      <p className="hint">{t.recipientsSee}</p>
       <TextField
         label={t.expires}
         type="date"

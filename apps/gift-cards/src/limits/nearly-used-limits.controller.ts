@@ -6,7 +6,7 @@ import { DataSource } from 'typeorm';
 /**
  * A counter includes links that ended unrevealed since it was settled, so counters only find candidates, and
  * `limit_usage` decides. The first request for a link creates a counter. Until then, the links of a limit per account are
- * counted here, for the latest 20 such limits, and up to 100,000 links, to keep the query fast. Other values without a
+ * counted here, for the latest 20 such limits, and up to 20,000 links each, to keep the query fast. Other values without a
  * counter are left out, because they would have to be searched in all links of the period.
  */
 const NEARLY_USED = `
@@ -27,7 +27,7 @@ const NEARLY_USED = `
     select l.id, l.owner, l.per, l.links, l.amount, l.currency, l.owner, l.period_start
     from uncounted l
     where not exists (
-      select from reward_links r where r.account = l.owner and r.created_at >= l.period_start offset 100000
+      select from reward_links r where r.account = l.owner and r.created_at >= l.period_start offset 20000
     )
   )
   select l.id, l.owner as account, l.per, l.value, p.product->>'name' as product,

@@ -242,6 +242,13 @@ describe('gift cards', () => {
       expect(await refusal({}, await gift.aPool(0))).toBe('409 NO_AVAILABLE_CARDS');
     });
 
+    it('say in a header how to write an expiry, also one that has passed or is too far', async () => {
+      for (const expires_at of [Date.now(), inSeconds(-60), inSeconds(367 * 86_400)]) {
+        const { headers } = await gift.generate(pool, { body: aBody({ expires_at }) });
+        expect(headers['perkway-detail']).toMatch(/Unix seconds, in the future and within 366 days/);
+      }
+    });
+
     it("list the pool's entries in a header if the pool lacks the requested one", async () => {
       const detailOf = async (field: object, of = pool) =>
         (await gift.generate(of, { body: aBody(field) })).headers['perkway-detail'];

@@ -1,6 +1,6 @@
 import { ApiError } from '@perkway/domain';
 import fc from 'fast-check';
-import { parseBody, requestDigest, rewardLinkId } from './reward-link-request.js';
+import { parseBody as parse, requestDigest, rewardLinkId } from './reward-link-request.js';
 
 const POOL = '6f1c2a54-0b7e-4d0f-9a3b-5e8d1c7f2a10';
 const KEY = '3f0d4c9e-8a11-4a57-b8c0-1f2e3d4c5b6a';
@@ -73,6 +73,7 @@ describe('the digest of a request', () => {
 });
 
 describe('parseBody', () => {
+  const parseBody = (body: unknown) => parse(body, 366);
   const good = { denomination: 12.5, currency: 'EUR', expires_at: 1_900_000_000 };
 
   it('ignores unknown members', () => {
@@ -123,6 +124,15 @@ describe('parseBody', () => {
       });
     expect(parseBody({ ...good, denomination: 0.125, currency: 'KWD' })).toMatchObject({
       denomination: 0.125,
+    });
+  });
+
+  it('names the unit and the maximum of expires_at, and recognizes milliseconds', () => {
+    const detail = 'expires_at must be a whole number of Unix seconds, in the future and within 366 days';
+    for (const expires_at of [undefined, '2027-01-01T00:00:00Z', 1.5])
+      expect(parseBody({ ...good, expires_at })).toMatchObject({ detail });
+    expect(parseBody({ ...good, expires_at: 1_900_000_000_000 })).toMatchObject({
+      detail: `${detail}; this looks like milliseconds`,
     });
   });
 

@@ -53,8 +53,17 @@ const isExpiresAt = (value: unknown): value is number =>
 /** Limits the recursion. No valid body is nested nearly as deeply. */
 const MAX_DEPTH = 32;
 
+/** Returns EXPIRING_DATE_INVALID for this value of `expires_at`. @param maxDays MAX_LINK_DAYS */
+export function expiryError(value: unknown, maxDays: number): ApiError {
+  const hint = typeof value === 'number' && value >= EXPIRES_AT_LIMIT ? '; this looks like milliseconds' : '';
+  return new ApiError(
+    'EXPIRING_DATE_INVALID',
+    `expires_at must be a whole number of Unix seconds, in the future and within ${maxDays} days${hint}`,
+  );
+}
+
 /** Returns the validated body, or the error of its first invalid field. Ignores unknown members. */
-export function parseBody(body: unknown): RewardLinkBody | ApiError {
+export function parseBody(body: unknown, maxDays: number): RewardLinkBody | ApiError {
   if (!isRecord(body)) return new ApiError('VALIDATION_FAILED', 'The body must be a JSON object');
   const { denomination, currency, expires_at, country } = body;
   if (typeof denomination !== 'number' || !Number.isFinite(denomination) || denomination <= 0)
@@ -62,7 +71,7 @@ export function parseBody(body: unknown): RewardLinkBody | ApiError {
   if (!isCurrency(currency)) return new ApiError('CURRENCY_INVALID');
   if (!fitsCurrency(denomination, currency))
     return new ApiError('DENOMINATION_INVALID', `denomination has more decimals than ${currency}`);
-  if (!isExpiresAt(expires_at)) return new ApiError('EXPIRING_DATE_INVALID');
+  if (!isExpiresAt(expires_at)) return expiryError(expires_at, maxDays);
   if (country !== undefined && !isCountry(country)) return new ApiError('COUNTRY_INVALID');
   const read: RewardLinkBody = { denomination, currency, expires_at };
   if (country) read.country = country;
@@ -76,7 +85,7 @@ export function parseBody(body: unknown): RewardLinkBody | ApiError {
 }
 
 /** @throws VALIDATION_FAILED for an unknown member, REASON_INVALID, EXPIRING_DATE_INVALID */
-export function parseReplacement(body: unknown): ReplacementBody {
+export function parseReplacement(body: unknown, maxDays: number): ReplacementBody {
   if (!isRecord(body)) throw new ApiError('VALIDATION_FAILED', 'The body must be a JSON object');
   const { reason, expires_at, cancel_unrevealed, ...others } = body;
   const [unknown] = Object.keys(others);
@@ -91,7 +100,7 @@ export function parseReplacement(body: unknown): ReplacementBody {
     if (isLost) throw new ApiError('EXPIRING_DATE_INVALID', 'expires_at is required with cancel_unrevealed');
     return { reason, cancel_unrevealed: isLost };
   }
-  if (!isExpiresAt(expires_at)) throw new ApiError('EXPIRING_DATE_INVALID');
+  if (!isExpiresAt(expires_at)) throw expiryError(expires_at, maxDays);
   return { reason, expires_at, cancel_unrevealed: isLost };
 }
 

@@ -8,6 +8,7 @@ import { derivedId } from '../derived-id.js';
 import { IssuedLinksService } from './issued-links.service.js';
 import { Reservations, type ReachedLimit, type ReservationRequest } from './reservations.js';
 import {
+  expiryError,
   parseBody,
   parseReplacement,
   requestDigest,
@@ -100,7 +101,7 @@ export class RewardLinksService {
   ): Promise<GeneratedLink> {
     const link = rewardLinkId(caller.account, idempotencyKey);
     const digest = requestDigest(poolId, body);
-    const fields = parseBody(body);
+    const fields = parseBody(body, this.env.MAX_LINK_DAYS);
     if (fields instanceof ApiError) {
       // An invalid body never created a link, so a link with this key belongs to a different request.
       if (await this.exists(link)) throw new ApiError('IDEMPOTENCY_KEY_CONFLICT');
@@ -130,7 +131,7 @@ export class RewardLinksService {
    * NO_AVAILABLE_CARDS
    */
   async replace(caller: Caller, id: string, createdBy: string, body: unknown): Promise<GeneratedLink> {
-    const { reason, expires_at, cancel_unrevealed } = parseReplacement(body);
+    const { reason, expires_at, cancel_unrevealed } = parseReplacement(body, this.env.MAX_LINK_DAYS);
     const [original]: Original[] = isUuid(id)
       ? await this.dataSource.query(SELECT_ORIGINAL, [id, caller.account])
       : [];
@@ -181,10 +182,7 @@ export class RewardLinksService {
     if (caller.scopes?.includes('links:cancel') === false)
       throw new ApiError('SCOPE_MISSING', 'The key does not have the scope links:cancel.');
     if (expiry <= nowSeconds() || expiry > this.latestExpiry())
-      throw new ApiError(
-        'EXPIRING_DATE_INVALID',
-        `expires_at must be in the future, and within ${this.env.MAX_LINK_DAYS} days`,
-      );
+      throw expiryError(expiry, this.env.MAX_LINK_DAYS);
     if (!hasPool) throw new ApiError('POOL_NOT_FOUND');
     await this.issued.cancel(caller, id);
   }
@@ -197,7 +195,7 @@ export class RewardLinksService {
   ): Promise<GeneratedLink> {
     const { link, body_digest } = given;
     if (fields.expires_at > this.latestExpiry() && !(await this.exists(link)))
-      throw new ApiError('EXPIRING_DATE_INVALID', `expires_at must be within ${this.env.MAX_LINK_DAYS} days`);
+      throw expiryError(fields.expires_at, this.env.MAX_LINK_DAYS);
     const { current } = this.env.REWARD_TOKEN_KEYS;
     const decided = await this.reservations.decide({
       ...given,
@@ -214,6 +212,8 @@ export class RewardLinksService {
     if (decided.outcome === 'NO_AVAILABLE_CARDS') throw await this.noCardsError(caller, poolId, fields);
     if (decided.outcome === 'LIMIT_REACHED')
       throw new LimitReached(JSON.parse(decided.event) as ReachedLimit);
+    if (decided.outcome === 'EXPIRING_DATE_INVALID')
+      throw expiryError(fields.expires_at, this.env.MAX_LINK_DAYS);
     if (decided.outcome !== 'EXISTS') throw new ApiError(decided.outcome);
     // The digest is empty for a replacement and after an erasure; then any body matches.
     const isSame = decided.body_digest.length === 0 || decided.body_digest.toString('hex') === body_digest;

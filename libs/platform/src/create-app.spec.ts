@@ -3,7 +3,7 @@ import { APP_GUARD } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { ApiError, ERROR_CODES, invalidField, unavailable } from '@perkway/domain';
 import { Type } from 'class-transformer';
-import { ArrayMaxSize, IsArray, IsInt, IsObject, ValidateNested } from 'class-validator';
+import { ArrayMaxSize, IsArray, IsNumber, IsObject, ValidateNested } from 'class-validator';
 import type { FastifyRequest } from 'fastify';
 import { once } from 'node:events';
 import type { Server } from 'node:http';
@@ -21,7 +21,7 @@ import { clientIp } from './http/client-ip.js';
 import { createLogger } from './logging/logger.js';
 
 class PartDto {
-  @IsInt()
+  @IsNumber()
   rank: number;
 }
 class ThingDto {
@@ -171,7 +171,10 @@ describe('an app of the platform', () => {
         detail: 'parts must contain no more than 3 elements',
       });
       expect(await detailOf({ name: 'x', parts: [1] })).toMatchObject({
-        detail: 'parts each value must be an object',
+        detail: 'parts has an invalid value: each must be an object',
+      });
+      expect(await detailOf({ name: 'x', parts: [{ rank: 'a' }] })).toMatchObject({
+        detail: 'parts.0.rank must be a number',
       });
     });
 

@@ -28,7 +28,7 @@ export class PutCampaignDto {
   })
   @IsArray()
   @ArrayMaxSize(MAX_INCENTIVES)
-  @IsCallerId({ each: true, message: `each of $property must be a perk id, which ${CALLER_ID_FORM}` })
+  @IsCallerId({ each: true, message: `each value in $property must be a perk id, which ${CALLER_ID_FORM}` })
   @ArrayUnique({ message: 'incentives must not contain a perk twice' })
   incentives: string[];
 }

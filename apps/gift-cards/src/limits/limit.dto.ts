@@ -67,7 +67,7 @@ export class PutLimit {
     description: 'Above 0: the sum of the denominations of links in `currency`',
   })
   @IsOmittable()
-  @IsNumber({}, { message: '$property must be a number' })
+  @IsNumber()
   @Max(MAX_AMOUNT)
   amount?: number | null;
 

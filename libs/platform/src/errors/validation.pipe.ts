@@ -22,9 +22,11 @@ const flatten = (errors: ValidationError[], parent = ''): FieldProblem[] =>
     const property = escapeRegExp(error.property);
     // An object validator may name the inner field: "translations.fr.name is ...".
     const [, inside = ''] = new RegExp(`^${property}(\\.\\S+) `).exec(message) ?? [];
-    // class-validator starts messages with the property name, which `field` already gives. Removes it, and keeps
-    // 'each value'.
-    const own = message.replace(new RegExp(`^(each value )in ${property} |^${property}(?:\\.\\S+)? `), '$1');
+    // class-validator starts messages with the property name, which `field` already gives.
+    const own = message
+      .replace(new RegExp(`^${property}(?:\\.\\S+)? `), '')
+      .replace(`each value in ${error.property} `, 'has an invalid value: each ')
+      .replace(' conforming to the specified constraints', '');
     return [{ field: field + inside, message: own }];
   });
 

@@ -432,6 +432,7 @@ describe('an app of the platform', () => {
     const { text, headers } = await http().get(path);
     expect(headers['content-type']).toContain('text/html');
     for (const each of [code, ...Object.keys(ERROR_CODES)]) expect(text).toContain(`id="${each}"`);
+    expect(text).toContain('<code>PERK_<wbr>NOT_<wbr>FOUND</code>');
     const adviceOf = (each: string) => new RegExp(`id="${each}".*?</tr>`).exec(text)![0];
     expect(adviceOf('PERK_NOT_FOUND')).toContain('Do not retry: the same request will fail again');
     // The state of the account may change, so the same request may succeed later.

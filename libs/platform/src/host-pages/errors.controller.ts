@@ -17,7 +17,7 @@ function adviceFor(status: number): string {
 
 const rows = Object.entries<ErrorDefinition>(ERROR_CODES).map(
   ([code, { status, title, advice = adviceFor(status) }]) =>
-    `<tr id="${code}"><td>${status}</td><td><code>${code}</code></td><td>${escapeHtml(`${title}. ${advice}`)}</td></tr>`,
+    `<tr id="${code}"><td>${status}</td><td><code>${code.replaceAll('_', '_<wbr>')}</code></td><td>${escapeHtml(`${title}. ${advice}`)}</td></tr>`,
 );
 const PAGE = htmlPage(
   'Error codes',

@@ -3,8 +3,8 @@ import { pageSecurity } from '../http/page-security.js';
 const STYLE =
   ':root{color-scheme:light dark}body{margin:0 auto;max-width:56rem;padding:2rem 1rem;font:1rem/1.5 system-ui,sans-serif;' +
   'background:Canvas;color:CanvasText}h1{font-size:1.6rem;line-height:1.25}table{border-collapse:collapse;width:100%}' +
-  'th,td{padding:.4rem .6rem;text-align:start;vertical-align:top;border-bottom:1px solid color-mix(in srgb,CanvasText 20%,Canvas)}' +
-  'code{overflow-wrap:anywhere}:target{background:color-mix(in srgb,#f5c400 30%,Canvas)}';
+  'th,td{padding:.4rem;text-align:start;vertical-align:top;border-bottom:1px solid color-mix(in srgb,CanvasText 20%,Canvas)}' +
+  'td{overflow-wrap:anywhere}code{font-size:.875em;overflow-wrap:break-word}:target{background:color-mix(in srgb,#f5c400 30%,Canvas)}';
 
 const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 export const escapeHtml = (text: string): string =>

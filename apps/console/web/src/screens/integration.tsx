@@ -48,7 +48,7 @@ export default function Integration() {
 }
 
 const CLICKS_BY_DAY =
-  '{"measures":["perk_clicks.count"],"timeDimensions":[{"dimension":"perk_clicks.occurred_at","granularity":"day","dateRange":"last 7 days"}]}';
+  '{"measures":["perk_clicks.count"],"timeDimensions":[{"dimension":"perk_clicks.occurred_at","granularity":"day","dateRange":"from 6 days ago to now"}]}';
 
 const collectionsCall = (host: string | undefined) => `curl -H "X-API-Key: $KEY" ${host}/perk-collections`;
 

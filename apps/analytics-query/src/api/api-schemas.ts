@@ -72,7 +72,12 @@ export class QuerySchema {
     ],
   })
   order: unknown;
-  @ApiPropertyOptional({ type: 'integer', minimum: 0, maximum: 50_000, description: 'Default: 10,000' })
+  @ApiPropertyOptional({
+    type: 'integer',
+    minimum: 0,
+    maximum: 50_000,
+    description: 'Default: 10,000; above the maximum: 500',
+  })
   limit: number;
   @ApiPropertyOptional({ type: 'integer', minimum: 0 })
   offset: number;

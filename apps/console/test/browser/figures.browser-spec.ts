@@ -641,6 +641,8 @@ it('shows the documentation with the addresses of the hosts, also at /docs', asy
   const linkOf = (name: string) => page.getByRole('link', { name, exact: true }).getAttribute('href');
   expect(await linkOf('API reference Perk collections')).toBe(`${stage.fleet.urls.perks}/docs`);
   expect(await linkOf('OpenAPI Perk collections')).toBe(`${stage.fleet.urls.perks}/docs-json`);
+  // `last 7 days` would end yesterday, so that the first click would be missing.
+  await page.getByText('"dateRange":"from 6 days ago to now"').waitFor();
 }, 120_000);
 
 it('finds sections of the documentation by their words', async () => {
@@ -660,6 +662,10 @@ it('finds sections of the documentation by their words', async () => {
   await page.setViewportSize({ width: 1280, height: 900 });
   for (const [typed, found] of [
     ['GDPR', /^Erase a person/],
+    ['attribution', /^Boost: Report views and conversions/],
+    ['sandbox', /^HTTP behavior: Test without counting/],
+    ['test mode', /^HTTP behavior: Test without counting/],
+    ['SDK', /^npm package.*SDK/s],
     ['duplicate', /^Receive webhooks/],
     ['How long are events kept?', /^Events: The feed/],
   ] as const) {

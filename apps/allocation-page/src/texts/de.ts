@@ -75,8 +75,7 @@ export const de: Texts = {
     validUntil: 'Karte gültig bis',
     noLastDay: 'Der Aussteller nennt kein Datum',
     openedNow: 'Geöffnet um {time} Uhr',
-    openedBefore:
-      'Zuerst geöffnet: {moment}. Nicht von Ihnen? Dann hat vielleicht jemand anders den Code eingelöst.',
+    openedBefore: 'Zuerst geöffnet: {moment}. Nicht von Ihnen? Jemand kennt den Code.',
     firstOpened: 'Zum ersten Mal geöffnet am',
     notYou:
       'Wenn das nicht Sie waren, kennt noch jemand den Code und hat ihn vielleicht eingelöst. Bitten Sie den Absender um Hilfe.',

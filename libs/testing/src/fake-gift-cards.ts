@@ -35,8 +35,9 @@ interface FakeLink {
 export const CARD = { code: 'GIFT-7K2M-93QX-44TR', pin: 'PX71' };
 const DAY_S = 86_400;
 
-/** Returns a random link token of a real length. */
-export const aLinkToken = (): string => randomBytes(38).toString('base64url');
+/** Returns a random link token of a real length: version 1, and a key id of two characters. */
+export const aLinkToken = (): string =>
+  Buffer.concat([Buffer.of(1, 2), randomBytes(36)]).toString('base64url');
 
 /**
  * Replaces gift-cards on a real broker for the Allocation Page: shows and reveals links, and keeps the state of each

@@ -1,4 +1,4 @@
-import { all, dialog, isScanned, one } from './view.js';
+import { all, dialog, isScanned, isUrl, one } from './view.js';
 
 type Modules = boolean[][];
 /** The functions of drawing.ts, which is loaded when the first code is drawn. */
@@ -17,8 +17,8 @@ export interface Picture {
   /** Width of the empty border that scanners need, in modules. */
   quiet: number;
 }
-/** The code currently drawn, which the saved picture includes. */
-export let drawn: Picture | null = null;
+/** The code that the page currently draws. */
+let drawn: Picture | null = null;
 
 /** Browsers before 2022 may lack dialogs, and get no button. */
 const enlargeButton = one('[data-enlarge]');
@@ -112,6 +112,20 @@ const load = (): Promise<Drawing> =>
     document.body.appendChild(copy);
   });
 
+async function encode(format: 'qr' | 'code128', text: string): Promise<Picture> {
+  const drawing = window.perkwayDrawing || (await load());
+  return { modules: drawing[format](text), quiet: format === 'qr' ? 4 : 10 };
+}
+
+/** Returns what the saved picture includes: the code as the page draws it, or a QR code if it is a web address. */
+export async function pictureOf(code: string): Promise<Picture | null> {
+  try {
+    return drawn || !isUrl(code) ? drawn : await encode('qr', code);
+  } catch {
+    return null;
+  }
+}
+
 /** Draws the code for a checkout scanner. The page shows it as text anyway, so a failure is harmless. */
 export async function drawCode(format: string | undefined, text: string): Promise<void> {
   one('[data-draw]').hidden = true;
@@ -119,8 +133,7 @@ export async function drawCode(format: string | undefined, text: string): Promis
   drawn = null;
   if (!isScanned(format)) return;
   try {
-    const drawing = window.perkwayDrawing || (await load());
-    drawn = { modules: drawing[format](text), quiet: format === 'qr' ? 4 : 10 };
+    drawn = await encode(format, text);
     show(drawn);
   } catch {
     // The code is too long, has a character that the format lacks, or the script did not load.

@@ -42,6 +42,13 @@ export function formatDate(locale: string, seconds: number): string {
   }).format(seconds * 1000);
 }
 
+/** Returns the time, for example `18:47`, or also the day, as briefly as possible. */
+export function formatMoment(locale: string, seconds: number, withDay: boolean): string {
+  const day = { year: 'numeric', month: 'short', day: 'numeric' } as const;
+  const time = { hour: 'numeric', minute: '2-digit' } as const;
+  return new Intl.DateTimeFormat(locale, withDay ? { ...day, ...time } : time).format(seconds * 1000);
+}
+
 /** @param day YYYY-MM-DD */
 export const formatDay = (locale: string, day: string): string =>
   new Intl.DateTimeFormat(locale, {

@@ -1,16 +1,22 @@
-const GROUP = 4;
+/** The parts of a code with hyphens are groups, unless they are longer than this. */
+const LONGEST_PART = 12;
 
 /**
- * Splits the code into groups, so that a line breaks only between two of them. Never splits next to a hyphen, because a
- * reader could not tell whether the hyphen belongs to the code.
+ * Splits the code into groups, so that a line breaks only between two of them: after its hyphens or, without any, after
+ * every four characters. Screen readers read each group by itself.
  */
 export function groupsOf(code: string): string[] {
+  const parts = code.match(/[^-]*-+|[^-]+/g) || [code];
   const groups: string[] = [];
-  let start = 0;
-  for (let at = GROUP; at < code.length; at += 1) {
-    if (at - start < GROUP || code[at] === '-' || code[at - 1] === '-') continue;
-    groups.push(code.slice(start, at));
-    start = at;
+  for (const part of parts) {
+    const isGroup = parts.length > 1 && part.length <= LONGEST_PART;
+    groups.push(...((!isGroup && part.match(/[^]{1,4}-*/g)) || [part]));
   }
-  return groups.concat(code.slice(start));
+  return groups;
 }
+
+/** Whether the code has no separators of its own, so that its groups need visible gaps. */
+export const isSpaced = (code: string): boolean => /^[A-Za-z0-9]{7,}$/.test(code);
+
+/** Returns the code as a person reads it, with the gaps. */
+export const spaced = (code: string): string => (isSpaced(code) ? groupsOf(code).join(' ') : code);

@@ -1,7 +1,16 @@
 import { callApi, serverNow, type ApiResult } from './api.js';
 import { confirmationOf, setUpCopying } from './copy.js';
-import { drawCode } from './draw.js';
-import { formatAmount, formatCountry, formatDate, formatDay, formatTimeLeft, localeFor } from './format.js';
+import { drawCode, pictureOf } from './draw.js';
+import {
+  formatAmount,
+  formatCountry,
+  formatDate,
+  formatDay,
+  formatMoment,
+  formatTimeLeft,
+  localeFor,
+} from './format.js';
+import { spaced } from './groups.js';
 import { paint, save, type Line } from './picture.js';
 import type { RewardLink } from './reward-link.js';
 import { showCode } from './show-code.js';
@@ -10,6 +19,10 @@ import { all, announce, fill, one, present, show, showBrand, showProduct, type S
 
 /** After this long, the page says that the connection seems slow. */
 const SLOW_MS = 4_000;
+/** For this long after the first opening, the page does not ask whether it was the reader, who may just change the language. */
+const RECENT_S = 600;
+/** The picture includes instructions up to this length. */
+const SHORT = 300;
 
 const language = document.documentElement.lang;
 const preferred = navigator.languages || [];
@@ -57,6 +70,15 @@ function stateOf({ state: given, card, cancelled, withdrawn, replaced }: RewardL
 /** Returns what the recipient quotes to the sender. */
 const referenceOf = ({ id }: RewardLink): string => (id || '').slice(0, 8);
 
+/** Says when the link was first opened, unless that was just now on this page. */
+function showOpened({ revealed_at: at = 0, replaced }: RewardLink): void {
+  const isRecent = serverNow() / 1000 - at < RECENT_S;
+  fill('time', at && isRecent && !replaced ? formatMoment(locale, at, false) : '');
+  fill('moment', at && !isRecent && !replaced ? formatMoment(locale, at, true) : '');
+  fill('opened', at ? formatDate(locale, at) : '');
+  one('[data-opened]').hidden = !at || isRecent;
+}
+
 function showLink(next: RewardLink, byAction: boolean): void {
   const isReplacedNow = next.replaced && link && !link.replaced && state === 'revealed';
   link = next;
@@ -73,8 +95,7 @@ function showLink(next: RewardLink, byAction: boolean): void {
     element.hidden = !(next.card && next.card.pin);
   const lastDay = (next.card && next.card.valid_until) || '';
   fill('last-day', lastDay && formatDay(locale, lastDay));
-  fill('opened', next.revealed_at ? formatDate(locale, next.revealed_at) : '');
-  one('[data-opened]').hidden = !next.revealed_at;
+  showOpened(next);
   fill('reference', referenceOf(next));
   one('[data-reference]').hidden = !next.id;
   enter(stateOf(next), byAction);
@@ -144,8 +165,10 @@ function open(next: string, byAction: boolean): Promise<void> {
 
 const confirmSaved = confirmationOf(one('[data-save]'));
 /** Saves the card as a picture that can be shown offline. */
-function savePicture(): void {
+async function savePicture(): Promise<void> {
   if (!link || !link.card) return;
+  const { product } = link;
+  const instructions = (product && product.instructions) || '';
   const text = (selector: string) => one(selector).textContent!.trim();
   const reference = referenceOf(link);
   const muted = '#625b50';
@@ -154,7 +177,7 @@ function savePicture(): void {
     { text: link.product ? link.product.name : text('[data-kind]'), size: 56, weight: 700 },
     { text: text('.face-amount'), size: 92, weight: 700 },
     { text: text('#code-label'), size: 34, color: muted },
-    { text: link.card.code, size: 64, weight: 600, mono: true },
+    { text: spaced(link.card.code), size: 64, weight: 600, mono: true },
     ...(link.card.pin
       ? [
           { text: text('#pin-label'), size: 34, color: muted },
@@ -163,13 +186,14 @@ function savePicture(): void {
       : []),
     ...(reference ? [{ text: `${text('.reference .label')}: ${reference}`, size: 34, color: muted }] : []),
     { text: formatCountry(locale, link.country), size: 34, color: muted },
-    ...(text('.host') ? [{ text: text('.host'), size: 34, color: muted }] : []),
+    ...(text('[data-fill="shop"]') ? [{ text: text('[data-fill="shop"]'), size: 34, color: muted }] : []),
     ...(link.card.valid_until
       ? [{ text: `${text('[data-valid] dt')}: ${text('[data-valid] dd')}`, size: 34, color: muted }]
       : []),
+    ...(instructions && instructions.length <= SHORT ? [{ text: instructions, size: 34 }] : []),
   ];
   const name = reference ? `gift-card-${reference}.png` : 'gift-card.png';
-  save(paint(lines, getComputedStyle(one('.face')).backgroundColor), name);
+  save(paint(lines, getComputedStyle(one('.face')).backgroundColor, await pictureOf(link.card.code)), name);
   confirmSaved();
 }
 
@@ -182,7 +206,7 @@ async function openPasted(event: Event): Promise<void> {
     problem.textContent = name && problem.getAttribute(name);
   };
   const pasted = tokenOfText(input.value);
-  report(pasted ? null : 'data-wrong');
+  report(pasted ? null : input.value.trim() ? 'data-wrong' : 'data-empty');
   if (!pasted) return input.focus();
   input.value = '';
   const isSecond = state === 'unknown';

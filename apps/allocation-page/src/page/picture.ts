@@ -1,4 +1,4 @@
-import { drawn, heightOf, rectangles } from './draw.js';
+import { heightOf, rectangles, type Picture } from './draw.js';
 import { one } from './view.js';
 
 const WIDTH = 1080;
@@ -38,8 +38,8 @@ function wrap(
   return { font, rows, height: line.size * scale * 1.4 };
 }
 
-/** Draws the lines and, below them, the code that the page currently shows. Nothing is sent anywhere. */
-export function paint(lines: Line[], color: string): HTMLCanvasElement {
+/** Draws the lines and, below them, the code for a scanner. Nothing is sent anywhere. */
+export function paint(lines: Line[], color: string, drawn: Picture | null): HTMLCanvasElement {
   const canvas = document.createElement('canvas');
   const context = canvas.getContext('2d')!;
   const wrapped = lines.map((line) => ({ line, ...wrap(context, line) }));

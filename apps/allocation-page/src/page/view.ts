@@ -78,7 +78,8 @@ const isColor = (color: string | null | undefined): color is string =>
   !!color && /^#[0-9a-f]{6}$/i.test(color);
 const isImage = (url: string | null | undefined): url is string => !!url && /^data:image\//i.test(url);
 
-const isUrl = (text: string | null | undefined): text is string => !!text && /^https?:\/\/\S+$/i.test(text);
+export const isUrl = (text: string | null | undefined): text is string =>
+  !!text && /^https?:\/\/\S+$/i.test(text);
 
 /** Shows a link, and fills in its host, only if the URL is http or https; returns whether it does. */
 function showAnchor(name: string, url: string | null | undefined): boolean {

@@ -130,6 +130,8 @@ export const renderPage = (
               ></h1>
               <h1 tabindex="-1" data-replaced hidden>${texts.revealed.replaced.heading}</h1>
               ${product}
+              <p class="opened" data-fill="time" data-template="${texts.revealed.openedNow}"></p>
+              <p class="opened" data-fill="moment" data-template="${texts.revealed.openedBefore}"></p>
               <p class="notice" data-replaced hidden>${texts.revealed.replaced.text}</p>
               <details>
                 <summary data-replaced hidden>${texts.revealed.replaced.show}</summary>
@@ -246,6 +248,7 @@ export const renderPage = (
                 id="wrong"
                 class="wrong"
                 role="alert"
+                data-empty="${texts.paste.empty}"
                 data-wrong="${texts.paste.wrong}"
                 data-again="${texts.paste.again}"
               ></p>
@@ -323,10 +326,15 @@ const newTab = (className: string, name: string, text: string | Html, texts: Tex
     >${text} <span class="unseen">${texts.revealed.newTab}</span></a
   >`;
 
-/** Renders a text that names the shop. Its host is an element of its own, so that no line breaks at a hyphen of the host. */
+/**
+ * Renders a text that names the shop. Its host is an element of its own, together with the punctuation after it, so that
+ * no line breaks at a hyphen of the host or before the punctuation.
+ */
 const withShop = (text: string): Html => {
-  const [before, after] = text.split('{shop}') as [string, string];
-  return html`<span>${before}<bdi class="host" data-fill="shop"></bdi>${after}</span>`;
+  const [, before, mark, after] = /^(.*)\{shop\}([^ ]*)(.*)$/.exec(text) as unknown as string[];
+  return html`<span
+    >${before}<span class="host"><bdi data-fill="shop"></bdi>${mark}</span>${after}</span
+  >`;
 };
 const shop = (texts: Texts): Html => newTab('main', 'shop', withShop(texts.revealed.shop), texts);
 

@@ -63,7 +63,7 @@ export const de: Texts = {
     },
     balance: 'Wie viel Guthaben noch auf der Karte ist, erfahren Sie bei {shop}: Perkway weiß es nicht.',
     askWhere:
-      'Wenn Sie wissen möchten, wo Sie die Karte einlösen können, antworten Sie auf die Nachricht, die den Link enthielt, oder wenden Sie sich über die offizielle Website an das Unternehmen, von dem die Nachricht kam.',
+      'Wenn Sie wissen möchten, wo Sie die Karte einlösen können, antworten Sie auf die Nachricht, die den Link enthielt, und fragen Sie den Absender.',
     askWhereBrand:
       'Wenn Sie wissen möchten, wo Sie die Karte einlösen können, antworten Sie auf die Nachricht, die den Link enthielt, oder wenden Sie sich über die offizielle Website an {brand}.',
     shop: 'Weiter zu {shop}',
@@ -74,6 +74,8 @@ export const de: Texts = {
     saved: 'Das Bild wurde gespeichert',
     validUntil: 'Karte gültig bis',
     noLastDay: 'Der Aussteller nennt kein Datum',
+    openedNow: 'Geöffnet um {time} Uhr',
+    openedBefore: 'Zuerst geöffnet: {moment}. Nicht von Ihnen? Jemand kennt den Code.',
     firstOpened: 'Zum ersten Mal geöffnet am',
     notYou:
       'Wenn das nicht Sie waren, kennt noch jemand den Code und hat ihn vielleicht eingelöst. Bitten Sie den Absender um Hilfe.',
@@ -86,7 +88,7 @@ export const de: Texts = {
     },
     keep: 'Heben Sie den Link zu dieser Seite auf',
     keepWhy:
-      'Damit können Sie die Karte jederzeit wieder ansehen, nicht aber das restliche Guthaben. Legen Sie ein Lesezeichen an oder bewahren Sie die Nachricht auf.',
+      'Die Frist gilt nicht mehr: Mit dem Link können Sie die Karte jederzeit wieder ansehen, nicht aber das restliche Guthaben. Legen Sie ein Lesezeichen an oder bewahren Sie die Nachricht auf.',
     keepCode:
       'Speichern Sie die Karte als Bild, bevor Sie in ein Geschäft gehen: Das Bild lässt sich auch ohne Internet öffnen. Behandeln Sie den Code wie Bargeld: Nennen Sie ihn niemandem, der Sie anruft oder Ihnen schreibt.',
   },
@@ -145,13 +147,14 @@ export const de: Texts = {
   paste: {
     label: 'Ihr Geschenklink',
     open: 'Link öffnen',
+    empty: 'Das Feld ist leer. Bitte fügen Sie hier Ihren Geschenklink ein.',
     wrong:
       'Das sieht nicht nach einem Geschenklink aus. Bitte kopieren Sie ihn noch einmal aus Ihrer Nachricht.',
     again:
       'Auch dieser Link funktioniert nicht. Bitte kopieren Sie den ganzen Link aus Ihrer Nachricht, bis zum letzten Zeichen.',
   },
   delivered: {
-    text: 'Perkway stellt Geschenkkarten im Auftrag von Unternehmen zu und betreibt diese Seite. Ihre Geschenkkarte kommt vom Absender der Nachricht mit diesem Link: Bitte wenden Sie sich mit Fragen an ihn. Wenn Sie nicht sicher sind, ob die Nachricht echt ist, wenden Sie sich über die offizielle Website an das Unternehmen.',
+    text: 'Perkway stellt Geschenkkarten im Auftrag von Unternehmen zu und betreibt diese Seite. Ihre Geschenkkarte kommt vom Absender der Nachricht mit diesem Link: Bitte wenden Sie sich mit Fragen an ihn. Wenn Sie nicht wissen, von wem die Nachricht kommt, müssen Sie die Karte nicht öffnen: Sie geht dann an den Absender zurück.',
     textBrand:
       'Perkway stellt Geschenkkarten im Auftrag von {brand} zu und betreibt diese Seite. Wenn Sie nicht sicher sind, ob sie echt ist, wenden Sie sich über die offizielle Website an {brand}.',
   },

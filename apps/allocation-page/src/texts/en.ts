@@ -62,7 +62,7 @@ export const en: Texts = {
     },
     balance: 'To find out how much is left on the card, ask {shop}: Perkway does not know the balance.',
     askWhere:
-      'To find out where you can use this card, reply to the message that contained the link, or go to the official website of the company that sent it and ask there.',
+      'To find out where you can use this card, reply to the message that contained the link and ask the sender.',
     askWhereBrand:
       'To find out where you can use this card, reply to the message that contained the link, or contact {brand} through its official website.',
     shop: 'Go to {shop}',
@@ -73,6 +73,8 @@ export const en: Texts = {
     saved: 'The picture has been saved',
     validUntil: 'Card expires on',
     noLastDay: 'The issuer gives no date',
+    openedNow: 'Opened at {time}',
+    openedBefore: 'First opened {moment}. Not you? Somebody else may have used the code.',
     firstOpened: 'First opened on',
     notYou:
       'If that was not you, somebody else has seen the code and may have used it. Please ask the sender for help.',
@@ -85,7 +87,7 @@ export const en: Texts = {
     },
     keep: 'Keep the link to this page',
     keepWhy:
-      'It shows the card at any time, but not how much of its value is left. Bookmark it or keep the message it came in.',
+      'It has no deadline any more: it shows the card at any time, but not how much of its value is left. Bookmark it or keep the message it came in.',
     keepCode:
       'Before you go to a store, save the card as a picture: you can open it without internet. Treat the code like cash: never give it to anybody who calls or writes to you.',
   },
@@ -141,12 +143,13 @@ export const en: Texts = {
   paste: {
     label: 'Your gift link',
     open: 'Open the link',
+    empty: 'This field is empty. Please paste your gift link here.',
     wrong: 'This does not look like a gift link. Please copy it from your message again.',
     again:
       'This link does not work either. Please copy the whole link from your message, to its last character.',
   },
   delivered: {
-    text: 'Perkway delivers gift cards for companies and runs this page. Your gift card comes from the sender of the message with this link: please ask them if you have questions. If you are not sure that the message is genuine, contact the company through its official website.',
+    text: 'Perkway delivers gift cards for companies and runs this page. Your gift card comes from the sender of the message with this link: please ask them if you have questions. If you do not know who sent it, you need not open the card: it then goes back to the sender.',
     textBrand:
       'Perkway delivers gift cards for {brand} and runs this page. If you are not sure that it is genuine, contact {brand} through its official website.',
   },

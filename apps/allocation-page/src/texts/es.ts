@@ -62,7 +62,7 @@ export const es: Texts = {
     },
     balance: 'Para saber cuánto saldo queda en la tarjeta, consulte en {shop}: Perkway no lo sabe.',
     askWhere:
-      'Para saber dónde puede usar esta tarjeta, responda al mensaje que contenía el enlace o contacte, a través de su sitio web oficial, con la empresa que se lo envió.',
+      'Para saber dónde puede usar esta tarjeta, responda al mensaje que contenía el enlace y pregunte a quien se lo envió.',
     askWhereBrand:
       'Para saber dónde puede usar esta tarjeta, responda al mensaje que contenía el enlace o contacte con {brand} a través de su sitio web oficial.',
     shop: 'Ir a {shop}',
@@ -73,6 +73,8 @@ export const es: Texts = {
     saved: 'La imagen se ha guardado',
     validUntil: 'Fecha de caducidad',
     noLastDay: 'El emisor no indica ninguna fecha',
+    openedNow: 'Hora de apertura: {time}',
+    openedBefore: 'Primera apertura: {moment}. ¿No fue usted? Quizá otra persona haya usado el código.',
     firstOpened: 'Se abrió por primera vez el',
     notYou:
       'Si no fue usted, otra persona conoce el código y quizá lo haya usado. Pida ayuda a quien le envió el enlace.',
@@ -85,7 +87,7 @@ export const es: Texts = {
     },
     keep: 'Conserve el enlace de esta página',
     keepWhy:
-      'Con él podrá volver a ver la tarjeta cuando quiera, pero no el saldo que queda. Guárdelo en favoritos o conserve el mensaje recibido.',
+      'Ya no tiene fecha límite: con él podrá volver a ver la tarjeta cuando quiera, pero no el saldo que queda. Guárdelo en favoritos o conserve el mensaje recibido.',
     keepCode:
       'Antes de ir a una tienda, guarde la tarjeta como imagen: podrá verla sin conexión a internet. Trate el código como dinero en efectivo: no se lo dé a nadie que le llame o le escriba.',
   },
@@ -140,11 +142,12 @@ export const es: Texts = {
   paste: {
     label: 'Su enlace de regalo',
     open: 'Abrir el enlace',
+    empty: 'Este campo está vacío. Pegue aquí su enlace de regalo, por favor.',
     wrong: 'Esto no parece un enlace de regalo. Cópielo otra vez de su mensaje, por favor.',
     again: 'Este enlace tampoco funciona. Copie el enlace completo de su mensaje, hasta el último carácter.',
   },
   delivered: {
-    text: 'Perkway entrega tarjetas regalo en nombre de empresas y gestiona esta página. Su tarjeta regalo viene de quien le envió el mensaje con este enlace: consúltele si tiene alguna pregunta. Si duda de que ese mensaje sea auténtico, contacte con la empresa a través de su sitio web oficial.',
+    text: 'Perkway entrega tarjetas regalo en nombre de empresas y gestiona esta página. Su tarjeta regalo viene de quien le envió el mensaje con este enlace: consúltele si tiene alguna pregunta. Si no sabe quién se lo envió, no tiene por qué abrir la tarjeta: en ese caso vuelve a quien la envió.',
     textBrand:
       'Perkway entrega tarjetas regalo en nombre de {brand} y gestiona esta página. Si duda de que sea auténtica, contacte con {brand} a través de su sitio web oficial.',
   },

@@ -64,7 +64,7 @@ export const fr: Texts = {
     balance:
       'Pour connaître le solde de la carte, renseignez-vous auprès de {shop}\u00a0: Perkway ne le connaît pas.',
     askWhere:
-      'Pour savoir où utiliser cette carte, répondez au message qui contenait le lien, ou contactez l’entreprise qui l’a envoyé en passant par son site officiel.',
+      'Pour savoir où utiliser cette carte, répondez au message qui contenait le lien et posez la question à l’expéditeur.',
     askWhereBrand:
       'Pour savoir où utiliser cette carte, répondez au message qui contenait le lien, ou contactez {brand} en passant par son site officiel.',
     shop: 'Aller sur {shop}',
@@ -75,6 +75,9 @@ export const fr: Texts = {
     saved: 'L’image a été enregistrée',
     validUntil: 'Date d’expiration',
     noLastDay: 'L’émetteur n’indique aucune date',
+    openedNow: 'Ouverte à {time}',
+    openedBefore:
+      'Première ouverture\u00a0: {moment}. Ce n’était pas vous\u00a0? Quelqu’un d’autre a peut-être utilisé le code.',
     firstOpened: 'Ouverte pour la première fois le',
     notYou:
       'Si ce n’était pas vous, quelqu’un d’autre connaît le code et l’a peut-être utilisé. Demandez de l’aide à l’expéditeur.',
@@ -87,7 +90,7 @@ export const fr: Texts = {
     },
     keep: 'Conservez le lien de cette page',
     keepWhy:
-      'Il vous permet de revoir la carte à tout moment, mais pas le solde restant. Ajoutez-le à vos favoris ou conservez le message reçu.',
+      'Il n’a plus de date limite\u00a0: il vous permet de revoir la carte à tout moment, mais pas le solde restant. Ajoutez-le à vos favoris ou conservez le message reçu.',
     keepCode:
       'Avant d’aller en magasin, enregistrez la carte comme image\u00a0: vous pourrez l’afficher sans connexion Internet. Le code vaut de l’argent\u00a0: ne le communiquez jamais à quiconque vous appelle ou vous écrit.',
   },
@@ -144,12 +147,13 @@ export const fr: Texts = {
   paste: {
     label: 'Votre lien cadeau',
     open: 'Ouvrir le lien',
+    empty: 'Ce champ est vide. Collez-y votre lien cadeau.',
     wrong: 'Cela ne ressemble pas à un lien cadeau. Copiez-le encore une fois depuis votre message.',
     again:
       'Ce lien ne fonctionne pas non plus. Copiez le lien entier depuis votre message, jusqu’au dernier caractère.',
   },
   delivered: {
-    text: 'Perkway met à disposition des cartes cadeaux pour le compte d’entreprises et gère cette page. Votre carte cadeau vient de l’expéditeur du message qui contenait ce lien\u00a0: adressez-lui vos questions. En cas de doute sur l’authenticité de ce message, contactez l’entreprise en passant par son site officiel.',
+    text: 'Perkway met à disposition des cartes cadeaux pour le compte d’entreprises et gère cette page. Votre carte cadeau vient de l’expéditeur du message qui contenait ce lien\u00a0: adressez-lui vos questions. Si vous ne savez pas qui l’a envoyé, rien ne vous oblige à ouvrir la carte\u00a0: elle revient alors à l’expéditeur.',
     textBrand:
       'Perkway met à disposition des cartes cadeaux pour le compte de {brand} et gère cette page. En cas de doute sur son authenticité, contactez {brand} en passant par son site officiel.',
   },

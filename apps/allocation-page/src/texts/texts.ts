@@ -5,8 +5,8 @@ interface CopyTexts {
 }
 
 /**
- * All texts of the page in one language. The browser replaces `{amount}`, `{brand}`, `{date}`, `{language}` and `{shop}`
- * (a host) with the values of the link.
+ * All texts of the page in one language. The browser replaces `{amount}`, `{brand}`, `{date}`, `{language}`,
+ * `{moment}`, `{shop}` (a host) and `{time}` with the values of the link.
  */
 export interface Texts {
   /** BCP 47 tag. */
@@ -74,7 +74,10 @@ export interface Texts {
     validUntil: string;
     /** Shown if the card has no last day. */
     noLastDay: string;
-    /** Shown when the link is opened again. */
+    /** Shown when the link is opened again within minutes, probably by the same person, for example in another language. */
+    openedNow: string;
+    /** Shown when the link is opened again later, below the heading; `firstOpened` and `notYou` say more further down. */
+    openedBefore: string;
     firstOpened: string;
     notYou: string;
     notYouBrand: string;
@@ -109,6 +112,7 @@ export interface Texts {
   paste: {
     label: string;
     open: string;
+    empty: string;
     wrong: string;
     /** Shown if a second link is unknown, too. */ again: string;
   };

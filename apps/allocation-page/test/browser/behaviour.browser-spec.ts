@@ -43,6 +43,16 @@ describe('revealing', () => {
     await page.reload();
     await untilState(page, 'revealed');
     expect(await codeOf(page)).toBe(CARD.code);
+    // Probably the same person, for example in another language.
+    expect(await page.locator('.opened:visible').innerText()).toMatch(/^Opened at \d\d:\d\d$/);
+    expect(await page.isVisible('[data-opened]')).toBe(false);
+
+    stage.gifts.link(token).revealedAt = 1_700_000_000;
+    await page.reload();
+    await untilState(page, 'revealed');
+    expect(await page.locator('.opened:visible').innerText()).toBe(
+      'First opened 14 Nov 2023, 23:13. Not you? Somebody else may have used the code.',
+    );
     expect(await page.innerText('[data-opened]')).toMatch(
       /^First opened on\s+\d+ \w+ 20\d\d at \S+ CES?T\s+If that was not you, .+ ask the sender for help\.$/,
     );
@@ -242,6 +252,10 @@ describe('mangled links', () => {
     await page.goto(stage.url);
     await untilState(page, 'missing');
 
+    await page.click('form .main');
+    expect(await page.innerText('[role="alert"]')).toBe(
+      'This field is empty. Please paste your gift link here.',
+    );
     await page.fill('#link', 'https://example.com/');
     await page.keyboard.press('Enter');
     const input = page.locator('#link');
@@ -249,7 +263,8 @@ describe('mangled links', () => {
     expect(await page.innerText('[role="alert"]')).toContain('does not look like a gift link');
     expect(await evaluated(page, 'document.activeElement.id')).toBe('link');
 
-    await input.fill(`Hi! Your card: ${stage.linkTo(token)} Enjoy!`);
+    const broken = stage.linkTo(token).replace(/.{12}$/, ' $&');
+    await input.fill(`Hi! Your card: ${broken}\nEnjoy!`);
     await page.click('form button');
     await untilState(page, 'reserved');
     expect(page.url()).toBe(stage.linkTo(token));

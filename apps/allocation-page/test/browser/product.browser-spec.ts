@@ -140,10 +140,12 @@ describe('the product of the card', () => {
     // No line breaks at the hyphen of the host.
     const lines = await page.evaluate<number>(`{
       const range = document.createRange();
-      range.selectNodeContents(document.querySelector('.host'));
+      range.selectNodeContents(document.querySelector('.host bdi'));
       range.getClientRects().length;
     }`);
     expect(lines).toBe(1);
+    // Nor before the punctuation after it.
+    expect(await page.textContent('[data-balance] .host')).toBe('fernway-books.example:');
   });
 
   it('has texts in the direction and language of its own', async () => {
@@ -168,7 +170,7 @@ describe('the product of the card', () => {
 
   it('says what to do in the shop, or whom to ask, if it has no instructions', async () => {
     const ask =
-      'To find out where you can use this card, reply to the message that contained the link, or go to the official website of the company that sent it and ask there.';
+      'To find out where you can use this card, reply to the message that contained the link and ask the sender.';
     const pin = 'If you are asked for a PIN, use the one above.';
     const how = (page: Page) => page.locator('[data-how]').filter({ visible: true }).allInnerTexts();
     expect(await how(await revealed(null))).toEqual([
@@ -211,7 +213,7 @@ describe('the product of the card', () => {
     expect(await other.innerText('.keep')).toContain('Treat the code like cash');
   });
 
-  it('breaks the code between groups, never at a hyphen, and copies it unchanged', async () => {
+  it('breaks the code between groups, never before a hyphen, and copies it unchanged', async () => {
     for (const code of [
       CARD.code,
       'ABCD-EFGH-IJKL-MNOP-QRST-UVWX-YZ12-3456',
@@ -228,7 +230,6 @@ describe('the product of the card', () => {
       })()`);
       expect(lines.join('')).toBe(code);
       for (const line of lines.slice(1)) expect(line).not.toMatch(/^-/);
-      for (const line of lines.slice(0, -1)) expect(line).not.toMatch(/-$/);
       if (code === CARD.code) expect(lines).toHaveLength(1);
       const [value, copy] = await Promise.all(
         ['[data-fill="code"]', '[data-copy="code"]'].map((selector) => page.locator(selector).boundingBox()),
@@ -308,6 +309,35 @@ describe('the product of the card', () => {
     expect(bytes.readUInt32BE(16)).toBe(1080);
     await download.saveAs('artifacts/allocation-page/saved-picture.png');
     expect(stage.requests.slice(before).filter(({ url }) => !url.startsWith('blob:'))).toEqual([]);
+  });
+
+  it('is saved with its code in groups, short instructions, and a QR code of a web address', async () => {
+    await context.addInitScript(`{
+      window.painted = { texts: [], bars: 0 };
+      const { fillText, fillRect } = CanvasRenderingContext2D.prototype;
+      CanvasRenderingContext2D.prototype.fillText = function (text, ...at) {
+        painted.texts.push(text);
+        fillText.call(this, text, ...at);
+      };
+      CanvasRenderingContext2D.prototype.fillRect = function (...box) {
+        if (this.fillStyle === '#000000') painted.bars += 1;
+        fillRect.apply(this, box);
+      };
+    }`);
+    const save = async (code: string) => {
+      const page = await revealed({ code_format: 'text' as never }, { code, pin: '1' });
+      const [download] = await Promise.all([page.waitForEvent('download'), page.click('[data-save]')]);
+      await download.saveAs(`artifacts/allocation-page/saved-picture-${code.length}.png`);
+      return page.evaluate<{ texts: string[]; bars: number }>('painted');
+    };
+    const typed = await save('1234567890123456');
+    expect(typed.texts).toEqual(
+      expect.arrayContaining(['1234 5678 9012 3456', '<b>Show</b> it. Then pay.', 'fernway-books.example']),
+    );
+    expect(typed.bars).toBe(0);
+    const address = await save('https://cards.example.com/redeem/0123456789');
+    expect(address.texts).toContain('cards.example.com');
+    expect(address.bars).toBeGreaterThan(100);
   });
 
   it('can be printed', async () => {

@@ -35,7 +35,7 @@ const COPY_BUTTON = /^Copy code$/;
 const LINK_ID = '0198a6c2-7b1e-7c55-9d3f-2f6f1f0f8a11';
 /** Says what Perkway is, where the page cannot name the sender. */
 const ABOUT =
-  /^Perkway delivers gift cards for companies and runs this page\. Your gift card comes from the sender of the message with this link: please ask them if you have questions\. If you are not sure that the message is genuine, contact the company through its official website\. This page never asks for a payment, a password or personal data\.$/m;
+  /^Perkway delivers gift cards for companies and runs this page\. Your gift card comes from the sender of the message with this link: please ask them if you have questions\. If you do not know who sent it, you need not open the card: it then goes back to the sender\. This page never asks for a payment, a password or personal data\.$/m;
 const ASK_SENDER = /If you still cannot open it, ask the sender of the message with the link\.$/m;
 interface Box {
   scrollHeight: number;
@@ -146,9 +146,10 @@ const STATES: Record<
       new RegExp(`PIN\\s+${CARD.pin}`),
       /^Card expires on\s+The issuer gives no date$/m,
       /^Keep the link to this page$/m,
+      /^It has no deadline any more: it shows the card at any time, but not/m,
       /^Reference for support\s+[0-9a-f]{8}$/m,
     ],
-    readsNot: /This card has been replaced|First opened/,
+    readsNot: /This card has been replaced|First opened|Opened at/,
   },
   'revealed-long-code': {
     shows: async (page) => {
@@ -525,6 +526,14 @@ describe('in special conditions', () => {
           }
           expect(await page.evaluate<number>('scrollY')).toBe(0);
           if (language === 'en') await screenshot(page, `revealed-${format}-${width}`);
+          // The code also when a line above it says when the card was first opened.
+          stage.gifts.link(link).revealedAt = 1_700_000_000;
+          await page.reload();
+          await untilState(page, 'revealed');
+          await page.waitForSelector('.opened:not(:empty)');
+          const code = (await page.locator('[data-secret="code"] [data-fill="code"]').boundingBox())!;
+          expect([language, code.y + code.height <= height]).toEqual([language, true]);
+          if (format === 'qr') await screenshot(page, `opened-before-${language}-${width}`);
           await page.close();
         }
       await context.close();

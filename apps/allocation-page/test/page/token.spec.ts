@@ -51,6 +51,12 @@ describe('tokenOfText', () => {
       'a link over two lines of quoted-printable text',
       `https://rewards.example.com/#${TOKEN.slice(0, 46)}=\r\n${TOKEN.slice(46)}`,
     ],
+    [
+      'a link over two lines, wrapped at its end, before words',
+      `https://rewards.example.com/#${TOKEN.slice(0, 50)} ${TOKEN.slice(50)} Enjoy!`,
+    ],
+    ['a link wrapped at spaces', `https://rewards.exam ple.com/ # ${TOKEN.replace(/.{9}/g, '$& ')}`],
+    ['a link without the line break before the next word', `https://rewards.example.com/#${TOKEN}Enjoy!`],
     ['a link before words of its own letters', `https://rewards.example.com/#${TOKEN}\nfor you`],
     ['a link in brackets', `<https://rewards.example.com/#${TOKEN}>`],
     ['the token alone', ` ${TOKEN}`],
@@ -58,13 +64,15 @@ describe('tokenOfText', () => {
     expect(tokenOfText(text)).toBe(TOKEN);
   });
 
-  it('does not append words to the part of a token if the result is longer than a token', () => {
-    const part = TOKEN.slice(0, 30);
-    expect(
-      tokenOfText(
-        `https://rewards.example.com/#${part} this card is for you to use in any shop that you like`,
-      ),
-    ).toBe(part);
+  it('finds tokens of every length of a key id', () => {
+    for (let length = 1; length <= 8; length += 1) {
+      const token = Buffer.concat([Buffer.of(1, length), Buffer.alloc(length + 34, 'x')]).toString(
+        'base64url',
+      );
+      expect(
+        tokenOfText(`https://rewards.example.com/#${token.slice(0, 40)} ${token.slice(40)} for you`),
+      ).toBe(token);
+    }
   });
 
   it.each([

@@ -252,6 +252,7 @@ describe('a marketing manager', () => {
       'the campaign of the mailing',
     );
     await dialog(page).getByText('Recipients see the “Name for recipients” of your account.').waitFor();
+    await dialog(page).getByText('neither a shop URL nor instructions').waitFor();
     await dialog(page).getByLabel('Links for').selectOption('A number of people');
     await dialog(page).getByLabel('How many').fill('5000');
     await dialog(page)
@@ -1806,6 +1807,16 @@ describe('an operator', () => {
     await page.getByRole('heading', { level: 1, name: 'Foreign voucher' }).waitFor();
     await page.getByText(pool, { exact: true }).waitFor();
     // Recipients would not learn who sent the gift: both screens say so, and lead to the setting.
+    const noShop = page.getByText('neither a shop URL nor instructions');
+    await noShop.waitFor();
+    await page.getByLabel('Product name', { exact: true }).fill('');
+    await button(page, 'Save').click();
+    await page.getByText('This pool has no product name').waitFor();
+    await page.getByLabel('Product name', { exact: true }).fill('Foreign voucher');
+    await page.getByLabel('How to spend the card', { exact: true }).fill('Show the code.');
+    await button(page, 'Save').click();
+    await page.getByText('This pool has no product name').waitFor({ state: 'detached' });
+    expect(await noShop.count()).toBe(0);
     const noBrand = page.getByText('do not learn who sent the gift');
     await noBrand.getByRole('link', { name: 'Set the name for recipients' }).click();
     await page.getByRole('heading', { level: 1, name: `Name of ${account}` }).waitFor();

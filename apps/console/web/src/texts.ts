@@ -1875,6 +1875,10 @@ export const texts = {
     id: 'Pool id',
     name: 'Product name',
     nameHint: 'Shown to recipients. Leave it empty to show no product.',
+    noProduct:
+      'This pool has no product name, so recipients do not learn what their card is for. Operators set it on the page of the pool.',
+    noShop:
+      'The product of this pool has neither a shop URL nor instructions, so recipients do not learn where to use their card. Operators set them on the page of the pool.',
     instructions: 'How to spend the card',
     redeemUrl: 'Shop URL',
     termsUrl: 'Terms URL',

@@ -13,6 +13,7 @@ import { formatDate, formatLongDay, formatMoney, formatNumber } from '../format'
 import { CsvButton } from '../parts/csv-button';
 import { Dialog, DialogForm } from '../parts/dialog';
 import { CheckField, FileField, SelectField, TextArea, TextField } from '../parts/fields';
+import { NoProduct } from '../parts/no-product';
 import { useNotices } from '../parts/notices';
 import { ShownOnce } from '../parts/shown-once';
 import { texts } from '../texts';
@@ -273,6 +274,7 @@ export default function MakeLinks({ kind, pools, campaignId, mailingUtm, onClose
         }))}
         onValue={changed(setCard)}
       />
+      {chosen && <NoProduct product={chosen.pool.product} />}
       <p className="hint">{t.recipientsSee}</p>
       <TextField
         label={t.expires}

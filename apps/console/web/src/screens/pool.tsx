@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link, useNavigate, useParams } from 'react-router';
 import { ACCOUNTS, pathOf, POOLS } from '../api/managed';
@@ -12,6 +12,7 @@ import { rateOf, useStock } from '../api/stock';
 import { Lasts } from '../parts/lasts';
 import { Loaded } from '../parts/loaded';
 import { LogoField } from '../parts/logo-field';
+import { NoProduct } from '../parts/no-product';
 import { Card, Screen } from '../parts/screen';
 import { ResourceEditor } from '../parts/resource-editor';
 import { Table } from '../parts/table';
@@ -53,11 +54,13 @@ export default function PoolScreen() {
 
 function Pool({ id }: { id: string | null }) {
   const navigate = useNavigate();
+  const client = useQueryClient();
   const [newId] = useState(() => crypto.randomUUID());
   const [name, setName] = useState('');
   const [isMissing, setMissing] = useState(false);
   const isStored = id !== null && !isMissing;
-  const owner = usePool(id, isStored).data?.owner;
+  const pool = usePool(id, isStored).data;
+  const owner = pool?.owner;
   const account = useAccountName(owner ?? '');
   const title = id ? name || t.of(id.slice(0, 8)) : t.create;
   return (
@@ -84,6 +87,7 @@ function Pool({ id }: { id: string | null }) {
               <Link to={pathOf(ACCOUNTS, owner)}>{texts.accounts.setBrand}</Link>
             </NoBrand>
           )}
+          {pool && <NoProduct product={pool.product} />}
           <Stock poolId={id} />
           <CardLoads poolId={id} />
           {owner && <Withdrawals poolId={id} owner={owner} of={`${title} (${account})`} />}
@@ -183,7 +187,11 @@ function Pool({ id }: { id: string | null }) {
             />
           </>
         )}
-        onSaved={(saved) => id === null && void navigate(`/pools/${encodeURIComponent(saved)}`)}
+        onSaved={(saved) =>
+          id === null
+            ? void navigate(`/pools/${encodeURIComponent(saved)}`)
+            : void client.invalidateQueries({ queryKey: ['stock', id] })
+        }
         onDeleted={() => void navigate('/pools')}
       />
     </Screen>

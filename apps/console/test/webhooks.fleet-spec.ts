@@ -72,6 +72,36 @@ describe('webhooks and events', () => {
       expect(kept).not.toContain(secret);
   });
 
+  it('show an operator who views the account all but secrets, and refuse every change', async () => {
+    const { account, page } = await aClient();
+    const { body: made } = await page.put(`${WEBHOOKS}/orders`).send({ url: URL }).expect(201);
+    const operator = fleet.page(await fleet.signIn(ADMIN_KEY));
+    await operator.post('/api/view').send({ accountId: account }).expect(200);
+    const expectSameView = async () => {
+      for (const path of ['', '/orders', '/orders/deliveries']) {
+        const { text } = await page.get(WEBHOOKS + path).expect(200);
+        await operator.get(WEBHOOKS + path).expect(200, text);
+        expect(text).not.toContain(made.secret);
+      }
+    };
+    await expectSameView();
+    const before = await page.get(`${WEBHOOKS}/orders`).expect(200);
+    const post = (path: string) => operator.post(`${WEBHOOKS}/orders/${path}`);
+    for (const change of [
+      operator.put(`${WEBHOOKS}/orders`).send({ url: URL, enabled: false }),
+      operator.put(`${WEBHOOKS}/another`).send({ url: URL }),
+      operator.delete(`${WEBHOOKS}/orders`),
+      post('rotate'),
+      post('ping'),
+      post('replay').send({ from: new Date(0).toISOString() }),
+      post(`deliveries/${randomUUID()}/retry`),
+    ])
+      expect((await change.expect(403)).body.code).toBe('VIEW_READ_ONLY');
+    await expectSameView();
+    await page.get(`${WEBHOOKS}/orders`).expect(200, before.body);
+    expect((await page.get(`${WEBHOOKS}/orders/deliveries`).expect(200)).body.data).toEqual([]);
+  });
+
   it('reject a forbidden URL and one webhook too many, with the code and the field', async () => {
     const { page } = await aClient();
     const refused = await page.put(`${WEBHOOKS}/inside`).send({ url: 'https://10.0.0.1/' }).expect(400);

@@ -25,11 +25,16 @@ async function signInPerson(context: BrowserContext, email: string): Promise<Pag
   return page;
 }
 
-async function makeLinks(page: Page, count: number): Promise<void> {
+async function reviewLinks(page: Page, count: number): Promise<void> {
   await button(page, 'Make many links').click();
   await page.getByRole('dialog').getByLabel('Links for').selectOption('A number of people');
   await page.getByRole('dialog').getByLabel('How many').fill(String(count));
   await button(page, 'Continue').click();
+  await page.getByRole('button', { name: `Make ${count} ` }).waitFor();
+}
+
+async function makeLinks(page: Page, count: number): Promise<void> {
+  await reviewLinks(page, count);
   await page.getByRole('button', { name: `Make ${count} ` }).click();
   await page.getByRole('dialog').waitFor({ state: 'detached' });
 }
@@ -38,13 +43,28 @@ it('an operator sets thresholds, one person makes a large job, and another one d
   const operator = await stage.window({ viewport: { width: 1280, height: 900 } });
   const account = await stage.signIn(operator, ADMIN_KEY);
   await stage.goto(account, `/accounts/${stage.mine.account}`);
+  await account.getByText('Nobody yet.').waitFor();
+  const warning = account.getByText(/^Nobody can approve/);
+  expect(await warning.count()).toBe(0);
   await account.getByLabel('Links without approval').fill('10');
+  await account.getByText('has no people who can sign in').waitFor();
+  expect(await violations(account)).toEqual([]);
+  await screenshot(account, 'account-without-approvers');
   await account.getByLabel('Value without approval').fill('EUR 100\nJPY 5000');
   await button(account, 'Save').click();
   await untilSaid(account, 'Saved');
   await stage.goto(account, `/accounts/${stage.mine.account}`);
   expect(await account.getByLabel('Links without approval').inputValue()).toBe('10');
   expect(await account.getByLabel('Value without approval').inputValue()).toBe('EUR 100\nJPY 5000');
+  const addPerson = async (email: string) => {
+    await account.getByLabel('E-mail address').fill(email);
+    await button(account, 'Add person').click();
+    await account.getByRole('rowheader', { name: email }).waitFor();
+  };
+  await addPerson('ann@harbour.example');
+  await account.getByText('Nobody can approve jobs of ann@harbour.example').waitFor();
+  await addPerson('ben@harbour.example');
+  await warning.waitFor({ state: 'detached' });
   await operator.close();
 
   const [annsWindow, bensWindow, keyWindow] = [
@@ -131,6 +151,25 @@ it('an operator sets a limit, the account sees what is used of it, and a job say
     .put('/admin/limits/harbour-people')
     .send({ owner: stage.mine.account, links: 9, period: 'month', per: 'created_by' })
     .expect(200);
+
+  const annsWindow = await stage.window({ viewport: { width: 1280, height: 900 } });
+  const ann = await signInPerson(annsWindow, 'ann@harbour.example');
+  await reviewLinks(ann, 2);
+  const said = ann.getByRole('dialog').getByText(/^The limit harbour-/);
+  expect(await said.count()).toBe(0);
+  await button(ann, 'Back').click();
+  await ann.getByRole('dialog').getByLabel('How many').fill('6');
+  await button(ann, 'Continue').click();
+  await button(ann, 'Make 6 links (€150)').waitFor();
+  expect(await said.allInnerTexts()).toEqual([
+    expect.stringMatching(/^The limit harbour-people allows only 4 more links .* It resets on /),
+    expect.stringMatching(/^The limit harbour-pools allows only 2 more links .* It resets on /),
+  ]);
+  expect(await violations(ann)).toEqual([]);
+  await screenshot(ann, 'dialog-links-beyond-limit');
+  await ann.setViewportSize({ width: 360, height: 740 });
+  expect(await scrollsSideways(ann)).toBe(false);
+  await annsWindow.close();
 
   const window = await stage.window({ viewport: { width: 1280, height: 900 } });
   const page = await stage.signIn(window, stage.mine.key, '/limits');

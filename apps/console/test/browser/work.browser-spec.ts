@@ -1554,11 +1554,24 @@ describe('an operator', () => {
       ),
     );
     await screenshot(page, 'operations');
-    await page.getByRole('button', { name: `View as client: ${account}, crm` }).click();
+    // One step leads to the object, in the console of its account.
+    await button(page, `See the error: crm, Name of ${account}`).click();
     await page.getByRole('heading', { level: 1, name: 'crm' }).waitFor();
     await page.getByText(`as the people of Name of ${account} do`).waitFor();
+    await page.getByRole('heading', { name: /^Failing since / }).waitFor();
+    await page.getByRole('heading', { name: 'Deliveries' }).waitFor();
+    await untilShown(page);
+    expect(await page.innerText('main')).not.toContain('scope');
+    await screenshot(page, 'viewing-webhook');
+    await stage.goto(page, '/integration/webhooks');
+    await page.getByRole('link', { name: 'crm' }).waitFor();
     await button(page, 'Stop viewing').click();
     await page.getByRole('heading', { level: 1, name: account }).waitFor();
+    await stage.goto(page, '/home');
+    await button(page, `See the link job: Too many, Name of ${short.account}`).click();
+    await page.locator('[data-job="failed"]').getByText('The pool has no card left').waitFor();
+    await button(page, 'Stop viewing').click();
+    await page.getByRole('heading', { level: 1, name: short.account }).waitFor();
     await stage.goto(page, '/home');
     await page.getByRole('button', { name: `View as client: Name of ${account}` }).click();
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();

@@ -1240,6 +1240,9 @@ export const texts = {
     valueHint: 'The exact value, as the links carry it.',
     noValues: 'There is nothing to count yet.',
     reached: (limit: string, used: string) => `The limit ${limit} is reached: ${used} are used.`,
+    /** @param links how many more links it allows */
+    allowsOnly: (limit: string, links: number) =>
+      `The limit ${limit} allows ${links === 0 ? 'no' : `only ${formatNumber(links)}`} more ${pluralOf(links, 'link', 'links')} of this value, so the job will end early.`,
     resetsAt: (at: string) => `It resets on ${at}. Resume the job then.`,
     neverResets: 'It never resets, so ask your operator.',
   },
@@ -1646,6 +1649,11 @@ export const texts = {
       'A link job of more links waits until another person of the account approves it. Empty: no such rule.',
     approvalAmounts: 'Maximum value without approval',
     approvalAmountsHint: 'One per line, such as EUR 5000. A link job of a higher value waits, too.',
+    /** @param only the one person of the account */
+    noApprover: (only?: string) =>
+      only === undefined
+        ? 'Nobody can approve a job that waits: API keys cannot, and this account has no people who can sign in. The job lapses after 7 days.'
+        : `Nobody can approve jobs of ${only}, the only person of this account. Add another person.`,
     traffic: 'Traffic',
     trafficNote:
       'Events are views, clicks, conversions and changes of reward links, by people and by bots. The last 24 full hours end with the last full hour; the last 7 days include the current hour.',

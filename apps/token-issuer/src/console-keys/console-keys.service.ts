@@ -57,7 +57,10 @@ const INSERT = `
     (id, account_id, role, name, hash, is_console, expires_at, parent_id, person_email, counted_as, scopes)
   values ($1, $2, $3, 'console', $4, true, least(to_timestamp($5 / 1000.0), $6), $7, $8, $9, $10)
   on conflict (id) do nothing`;
-/** Scopes of an operator who views an account. Reading campaigns needs `journeys:write`; the console blocks changes. */
+/**
+ * Scopes of an operator who views an account. Reading campaigns and webhooks needs scopes that also write; the console
+ * blocks changes.
+ */
 const VIEWED: readonly Scope[] = [
   'perks:read',
   'journeys:write',
@@ -65,6 +68,7 @@ const VIEWED: readonly Scope[] = [
   'pools:read',
   'analytics:read',
   'events:read',
+  'webhooks:write',
 ];
 
 const INSERT_OWN = `

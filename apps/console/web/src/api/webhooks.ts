@@ -5,6 +5,8 @@ import type { PutWebhook, Webhook } from './types';
 /** The start of the query keys of all reads of webhooks. */
 export const WEBHOOKS_KEY = ['webhooks'];
 
+export const pathOfWebhook = (id: string) => `/integration/webhooks/${encodeURIComponent(id)}`;
+
 export const useWebhooks = () =>
   useQuery({
     queryKey: [...WEBHOOKS_KEY, 'all'],

@@ -9,6 +9,7 @@ interface Props {
   name?: string;
   /** The path of the screen to begin with. */
   to?: string;
+  action?: string;
 }
 
 /** Returns a function that shows an operator a screen of an account's console. */
@@ -20,16 +21,16 @@ export function useViewAsClient() {
 }
 
 /** Shows the console of an account to an operator. */
-export function ViewAsClient({ id, name, to = '/' }: Props) {
+export function ViewAsClient({ id, name, to = '/', action = texts.viewing.as }: Props) {
   const open = useViewAsClient();
   return (
     <button
       type="button"
       className={name ? 'button small' : 'button'}
-      aria-label={name && `${texts.viewing.as}: ${name}`}
+      aria-label={name && `${action}: ${name}`}
       onClick={() => void open(id, to)}
     >
-      {texts.viewing.as}
+      {action}
     </button>
   );
 }

@@ -19,7 +19,7 @@ import { ResourceEditor } from '../parts/resource-editor';
 import { ViewAsClient } from '../parts/view-as-client';
 import { texts } from '../texts';
 import { Holdings } from './holdings';
-import { People } from './people';
+import { People, usePeople } from './people';
 
 const t = texts.accounts;
 
@@ -192,12 +192,22 @@ export default function AccountScreen() {
               value={draft.approvalAmounts}
               onValue={(approvalAmounts) => change({ approvalAmounts })}
             />
+            {id !== null && (draft.approvalLinks || draft.approvalAmounts) && <NoApprover accountId={id} />}
           </>
         )}
         onSaved={(saved) => id === null && void navigate(`/accounts/${encodeURIComponent(saved)}`)}
       />
     </Screen>
   );
+}
+
+/** Says whose jobs nobody can approve. Approving takes a person who did not make the job. */
+function NoApprover({ accountId }: { accountId: string }) {
+  const { signIn } = useSession();
+  const { data } = usePeople(accountId);
+  const people = signIn.oidc ? data : [];
+  if (!people || people.length > 1) return null;
+  return <p className="wide callout">{t.noApprover(people[0]?.email)}</p>;
 }
 
 /** What the account tracks now. */

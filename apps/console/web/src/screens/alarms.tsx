@@ -3,6 +3,7 @@ import { formatMoment } from '../format';
 import type { Finding } from '../health-findings';
 import { Card } from '../parts/screen';
 import { Table, type Column } from '../parts/table';
+import { ViewAsClient } from '../parts/view-as-client';
 import { texts } from '../texts';
 import { WhatToDo } from './what-to-do';
 
@@ -11,6 +12,8 @@ const t = texts.alarms;
 export interface Alarm extends Finding {
   /** Path of the screen to show, or `#id` of a list on this screen. */
   to?: string;
+  /** The account in whose console `to` is; by default, it is in the operator's own. */
+  client?: string;
   /** What the link to it does. */
   action?: string;
 }
@@ -19,9 +22,10 @@ export const Severity = ({ of }: { of: Alarm['severity'] }) => (
   <span className={`badge ${of === 'critical' ? 'bad' : 'warn'}`}>{t.severities[of]}</span>
 );
 
-function Action({ alert, to, action, where }: Alarm) {
+function Action({ alert, to, client, action, where }: Alarm) {
   if (alert) return <WhatToDo about={alert} />;
   if (to === undefined || action === undefined) return null;
+  if (client !== undefined) return <ViewAsClient id={client} name={where} to={to} action={action} />;
   const label = t.actionOf(action, where);
   // A link within this screen needs no navigation.
   return to.startsWith('#') ? (

@@ -3,8 +3,10 @@ import { useRef, useState } from 'react';
 import { useCampaigns } from '../api/campaigns';
 import { sendRequest } from '../api/http';
 import { JOBS_KEY } from '../api/link-jobs';
+import { resetOf, shortLimits } from '../api/limits';
 import { perkway, responseOf } from '../api/perkway';
 import { poolName } from '../api/pools';
+import { useSession } from '../api/session';
 import { refreshGiftCards } from '../api/stock';
 import type { CreatedLinkJob, LinkedReferences, Pool } from '../api/types';
 import { dayOf, daysAgo } from '../dates';
@@ -47,6 +49,7 @@ interface Props {
 export default function MakeLinks({ kind, pools, campaignId, mailingUtm, onClose }: Props) {
   const client = useQueryClient();
   const { say } = useNotices();
+  const { person } = useSession();
   // Largest stock first, as the most likely choice.
   const options = pools
     .flatMap((pool) =>
@@ -71,6 +74,7 @@ export default function MakeLinks({ kind, pools, campaignId, mailingUtm, onClose
   const [ownName, setName] = useState<string | null>(null);
   const [isChecking, setChecking] = useState(false);
   const [linked, setLinked] = useState<LinkedReferences | null>(null);
+  const [short, setShort] = useState<Awaited<ReturnType<typeof shortLimits>>>([]);
   const [count, setCount] = useState('100');
   const [list, setList] = useState('');
   const [fileError, setFileError] = useState<string | null>(null);
@@ -109,7 +113,14 @@ export default function MakeLinks({ kind, pools, campaignId, mailingUtm, onClose
     if (kind === 'many' && wanted > MOST) throw new Error(t.tooMany);
     if (kind === 'many' && !isChecking) {
       const checked = attempt.current;
-      setLinked(by === 'list' ? await checkReferences(references) : null);
+      const of = { pool_id: chosen.pool.id, campaign_id: campaign || null, created_by: person };
+      const [found, limits] = await Promise.all([
+        by === 'list' ? checkReferences(references) : null,
+        // If the check failed, the person decides without it.
+        shortLimits({ ...chosen.entry, ...of }, wanted, AbortSignal.timeout(CHECK_MS)).catch(() => []),
+      ]);
+      setLinked(found);
+      setShort(limits);
       // Not if the form was changed meanwhile.
       if (checked === attempt.current) setChecking(true);
       return;
@@ -199,6 +210,11 @@ export default function MakeLinks({ kind, pools, campaignId, mailingUtm, onClose
         ) : (
           <p>{t.checkLeft(formatNumber(-missing), missing === -1)}</p>
         )}
+        {short.map((limit) => (
+          <p key={limit.id} className="field-error">
+            {texts.limits.allowsOnly(limit.id, limit.left)} {resetOf(limit)}
+          </p>
+        ))}
         {by === 'count' ? (
           <p className="hint">{t.checkNoReferences}</p>
         ) : (

@@ -9,6 +9,7 @@ import { allOf } from '../api/perkway';
 import { useSession } from '../api/session';
 import { isUrgentStock, runsOutIn, useLowStock, type StockRate } from '../api/stock';
 import type { CardStock, LowCodes, NearlyUsedLimit, OperatorsHome as Home } from '../api/types';
+import { pathOfWebhook } from '../api/webhooks';
 import { isClearChange } from '../contributions';
 import {
   formatDate,
@@ -135,7 +136,8 @@ export default function OperatorsHome() {
     ...alarmsOf('warning', webhooks, ['#failing-webhooks', t.failing], (webhook) => ({
       what: webhook.disabled_at === null ? t.fails : t.disabledByPerkway,
       where: of(webhook.id, webhook.account_id),
-      to: '#failing-webhooks',
+      to: pathOfWebhook(webhook.id),
+      client: webhook.account_id,
       action: actions.webhook,
       since: webhook.disabled_at ?? webhook.failing_since ?? undefined,
     })),
@@ -147,7 +149,8 @@ export default function OperatorsHome() {
         (job) => ({
           what: t.linkJobs[state],
           where: of(jobName(job), job.account_id),
-          to: '#link-jobs',
+          to: pathOfJob(job),
+          client: job.account_id,
           action: actions.job,
           since: job.since,
         }),
@@ -295,6 +298,7 @@ interface LinkJobsProps {
   nameOf: (account: string) => string;
 }
 
+const pathOfJob = ({ id }: Home['link_jobs'][number]) => `/gift-cards#job-${id}`;
 const jobName = ({ id, name }: Home['link_jobs'][number]) => name ?? id.slice(0, 8);
 
 const LinkJobs = ({ jobs, nameOf }: LinkJobsProps) => (
@@ -328,11 +332,7 @@ const LinkJobs = ({ jobs, nameOf }: LinkJobsProps) => (
       {
         name: t.view,
         cell: (job) => (
-          <ViewAsClient
-            id={job.account_id}
-            name={`${job.account_id}, ${jobName(job)}`}
-            to={`/gift-cards#job-${job.id}`}
-          />
+          <ViewAsClient id={job.account_id} name={`${job.account_id}, ${jobName(job)}`} to={pathOfJob(job)} />
         ),
       },
     ]}

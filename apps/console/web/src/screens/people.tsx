@@ -12,21 +12,26 @@ import { texts } from '../texts';
 
 const t = texts.accounts;
 
-/** Lists who may sign in for an account with OpenID Connect. */
-export function People({ accountId }: { accountId: string }) {
-  const key = ['people', accountId];
-  const client = useQueryClient();
-  const { say } = useNotices();
-  const people = useQuery({
-    queryKey: key,
+const keyOf = (accountId: string) => ['people', accountId];
+
+/** Reads who may sign in for an account. */
+export const usePeople = (accountId: string) =>
+  useQuery({
+    queryKey: keyOf(accountId),
     queryFn: () => allOf(perkway.token.listPeople({ accountId, limit: 200 })),
   });
+
+/** Lists who may sign in for an account with OpenID Connect. */
+export function People({ accountId }: { accountId: string }) {
+  const client = useQueryClient();
+  const { say } = useNotices();
+  const people = usePeople(accountId);
   const [email, setEmail] = useState('');
   const [role, setRole] = useState<Person['role']>('USER');
   /** Waits for a confirmation: an operator may change every account. */
   const [operator, setOperator] = useState<string | null>(null);
   const [leaving, setLeaving] = useState<Person | null>(null);
-  const refresh = () => client.invalidateQueries({ queryKey: key });
+  const refresh = () => client.invalidateQueries({ queryKey: keyOf(accountId) });
   const put = async (person: Pick<Person, 'email' | 'role'>) => {
     await responseOf(perkway.token.putPerson({ accountId, ...person }));
     say(texts.saved);

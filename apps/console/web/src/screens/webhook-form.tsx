@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { useNavigate } from 'react-router';
 import { perkway, responseOf, storedIfFound, type Stored } from '../api/perkway';
 import type { FeedEventType, Webhook, WebhookSecret } from '../api/types';
-import { changeWebhook, WEBHOOKS_KEY } from '../api/webhooks';
+import { changeWebhook, pathOfWebhook, WEBHOOKS_KEY } from '../api/webhooks';
 import { Dialog, DialogForm } from '../parts/dialog';
 import { CheckField, TextField } from '../parts/fields';
 import { useNotices } from '../parts/notices';
@@ -57,7 +57,7 @@ export function CreateWebhook({ onClose }: Props) {
     );
   const close = () => {
     onClose();
-    void navigate(`/integration/webhooks/${encodeURIComponent(made.id)}`);
+    void navigate(pathOfWebhook(made.id));
   };
   return (
     <Dialog title={t.secretTitle} isOpen onClose={close} isHeld>

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import type { WebhookState } from '../api/types';
+import { pathOfWebhook } from '../api/webhooks';
 import { formatMoment, formatNumber } from '../format';
 import { Table } from '../parts/table';
 import { ViewAsClient } from '../parts/view-as-client';
@@ -51,11 +52,7 @@ export const WebhookStates = ({ caption, webhooks, about }: Props) => (
       {
         name: t.view,
         cell: ({ account_id, id }) => (
-          <ViewAsClient
-            id={account_id}
-            name={`${account_id}, ${id}`}
-            to={`/integration/webhooks/${encodeURIComponent(id)}`}
-          />
+          <ViewAsClient id={account_id} name={`${account_id}, ${id}`} to={pathOfWebhook(id)} />
         ),
       },
     ]}

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { Link } from 'react-router';
 import type { Webhook } from '../api/types';
-import { useWebhooks } from '../api/webhooks';
+import { pathOfWebhook, useWebhooks } from '../api/webhooks';
 import { formatMoment } from '../format';
 import { Empty, Loaded } from '../parts/loaded';
 import { Card } from '../parts/screen';
@@ -49,7 +49,7 @@ export function Webhooks() {
                 isHead: true,
                 cell: ({ id, url, description }) => (
                   <>
-                    <Link to={`/integration/webhooks/${encodeURIComponent(id)}`}>{id}</Link>
+                    <Link to={pathOfWebhook(id)}>{id}</Link>
                     {description && <span className="hint"> {description}</span>}
                     <br />
                     <code className="hint">{url}</code>

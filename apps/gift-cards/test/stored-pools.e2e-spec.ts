@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { daysLeft, LIST_STOCK, type StockQuery } from '@perkway/domain';
-import { http, behavesLikeAResource, rpcCaller } from '@perkway/testing';
+import { http, behavesLikeAResource, rpcCaller, waitFor } from '@perkway/testing';
 import { aBody, EUR_25, GiftCards, linkIdOf, type Link } from './support.js';
 
 describe('pools in the management API', () => {
@@ -164,6 +164,31 @@ describe('pools in the management API', () => {
     // Inventories of earlier releases are as old as their pool.
     await gift.database.query(`update inventories set created_at = '-infinity' where pool_id = $1`, [pool]);
     expect(await own({ pool })).toMatchObject([{ days: 3 }, { days: 3 }]);
+  });
+
+  it('are not listed as low once their cards were withdrawn and nobody uses them', async () => {
+    const pool = await gift.aPool(0);
+    const codes = await gift.addCards(pool, 3);
+    const { token } = await gift.aLink(pool);
+    await gift.reveal(token);
+    const withdrawals = `/admin/pools/${pool}/withdrawals`;
+    const { body: begun } = await admin()
+      .post(withdrawals)
+      .set('idempotency-key', randomUUID())
+      .send({ reason: 'recalled', codes, reserved: 'keep' })
+      .expect(202);
+    await waitFor(async () => {
+      const { body } = await gift.get<{ state: string }>(`${withdrawals}/${begun.id}`, gift.admin.key);
+      return body.state === 'done';
+    }, 'the withdrawal');
+    const low = async () => (await stocksOf([pool], { low: true })).own;
+    expect(await low()).toMatchObject([{ available: 0, used: 1 }]);
+    await gift.database.query(
+      `update reward_links set created_at = now() - interval '31 days' where id = $1`,
+      [linkIdOf(token)],
+    );
+    expect(await low()).toEqual([]);
+    expect((await stocksOf([pool], { pool })).own).toMatchObject([{ available: 0, used: 0 }]);
   });
 
   it('are left out of the stock of another account', async () => {

@@ -1,6 +1,6 @@
 import { checkCatalogue } from './check-catalogue.js';
 import { completePerks } from './complete-perks.js';
-import { PERK_COLUMNS, perksFromCsv } from './perks-from-csv.js';
+import { EXAMPLE_ROW, PERK_COLUMNS, perksFromCsv } from './perks-from-csv.js';
 import { problemLine, type Problem } from './problem.js';
 import { emptyCatalogue } from './resources.js';
 
@@ -57,6 +57,16 @@ describe('perksFromCsv', () => {
       { file: 'perks.csv', row: 1, column: 'colour', message: 'unknown column "colour"' },
       { file: 'perks.csv', row: 1, column: 'title', message: 'the column "title" occurs twice' },
     ]);
+  });
+
+  it('reads columns under their labels, and ignores the example row', () => {
+    const problems: Problem[] = [];
+    const labels = new Map([['Offer URL', 'offer_url']]);
+    const text = `title,Offer URL\n${EXAMPLE_ROW.title},https://x.example/\nOne,https://x.example/1`;
+    expect(perksFromCsv('perks.csv', text, problems, labels)).toMatchObject([
+      { title: 'One', offer_url: 'https://x.example/1', row: 3 },
+    ]);
+    expect(problems).toEqual([]);
   });
 
   it('reports a row with more cells than the header', () => {

@@ -23,6 +23,16 @@ export const PERK_COLUMNS = [
   'locations',
 ];
 
+/** The example in the console's template. A row with this title is no perk, so it may stay in the file. */
+export const EXAMPLE_ROW: Readonly<Record<string, string>> = {
+  title: 'Example: this row is ignored',
+  offer_url: 'https://www.example.com/offer',
+  is_coupon_perk: 'false',
+  'partner.name': 'Example partner',
+  categories: '1;2',
+  locations: 'FR;DE/Berlin',
+};
+
 /** Rows of a CSV with their numbers in a spreadsheet, without empty rows. */
 export function rowsOf(text: string, delimiter: string | string[] = ','): { row: number; cells: string[] }[] {
   const lines = parse(text, { bom: true, relax_column_count: true, trim: true, delimiter }) as string[][];
@@ -34,9 +44,15 @@ export function rowsOf(text: string, delimiter: string | string[] = ','): { row:
 /**
  * Reads perks from a CSV with one row each. Columns are named like the API's members; nested ones use dots:
  * `partner.id`, `media.logo`, `translations.fr.title`. `categories` is `1;2`, `locations` is `FR;DE/Berlin/Berlin`
- * (country/region/city). Empty cells are omitted. Adds a problem for each column or row that cannot be read.
+ * (country/region/city). Empty cells are omitted. Adds a problem for each column or row that cannot be read. `labels` has
+ * other names of columns, with their members.
  */
-export function perksFromCsv(file: string, text: string, problems: Problem[]): InFile<Perk>[] {
+export function perksFromCsv(
+  file: string,
+  text: string,
+  problems: Problem[],
+  labels?: ReadonlyMap<string, string>,
+): InFile<Perk>[] {
   let rows: ReturnType<typeof rowsOf>;
   try {
     rows = rowsOf(text);
@@ -44,15 +60,16 @@ export function perksFromCsv(file: string, text: string, problems: Problem[]): I
     problems.push({ file, message: `not valid CSV (${(error as Error).message})` });
     return [];
   }
-  const [header, ...entries] = rows;
+  const [header, ...entries] = rows.filter(({ cells }) => !cells.includes(EXAMPLE_ROW.title!));
   if (!header) {
     problems.push({ file, message: 'has no header' });
     return [];
   }
-  for (const [index, column] of header.cells.entries()) {
+  const columns = header.cells.map((cell) => labels?.get(cell) ?? cell);
+  for (const [index, column] of columns.entries()) {
     const at = { file, row: header.row, column };
     if (unknownMember(PERK_SHAPE, column)) problems.push({ ...at, message: `unknown column "${column}"` });
-    else if (header.cells.indexOf(column) < index)
+    else if (columns.indexOf(column) < index)
       problems.push({ ...at, message: `the column "${column}" occurs twice` });
   }
   return entries.map(({ row, cells }) => {
@@ -63,18 +80,18 @@ export function perksFromCsv(file: string, text: string, problems: Problem[]): I
       locations: [],
       translations: {},
     };
-    for (const [index, column] of header.cells.entries()) {
+    for (const [index, column] of columns.entries()) {
       const cell = cells[index] ?? '';
       if (cell !== '' && !unknownMember(PERK_SHAPE, column))
         set(perk, column.split('.'), valueOf(column, cell));
     }
     const entry = { ...perk, file, row } as unknown as InFile<Perk>;
-    if (cells.length > header.cells.length)
+    if (cells.length > columns.length)
       problems.push({
         file,
         row,
         entry,
-        message: `has ${cells.length} cells, but the header has ${header.cells.length}; put cells with commas in quotes`,
+        message: `has ${cells.length} cells, but the header has ${columns.length}; put cells with commas in quotes`,
       });
     return entry;
   });

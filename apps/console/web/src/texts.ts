@@ -14,6 +14,8 @@ const NO_VALUE = '(none)';
 const ONLY_VIEW = 'You only view this account, so you cannot change anything.';
 const UTM_SOURCE = 'Source (utm_source)';
 const COUNTED_BY_SOURCE = 'A journey that came from two sources counts for each of them.';
+const EVENTS_COUNTED =
+  'Events are views, clicks, conversions and changes of reward links, by people and by bots. A read of perks is one event, however many perks it shows; Perkway’s other figures count a view of each perk.';
 const WITHOUT_LINK_ONLY = 'Journeys that got only a reward link are left out.';
 const UTM_CAMPAIGN = 'Mailing (utm_campaign)';
 /** Names of the counts of cubes: those of people and all. */
@@ -1071,7 +1073,7 @@ export const texts = {
     jobName: 'Name',
     jobNameHint: 'To recognize these links later, such as “Spring mailing”. Optional.',
     /** At most 100 characters. */
-    suggestedName: (of: string, day: string) => `${of.slice(0, 80)}, ${day}`,
+    suggestedName: (of: string, moment: string) => `${of.slice(0, 75)}, ${moment}`,
     check: 'Continue',
     checkTitle: 'Make these links?',
     checkText: (links: string, value: string, total: string, isOne: boolean) =>
@@ -1577,7 +1579,7 @@ export const texts = {
     more: (count: number) => `${count} more`,
     traffic: 'Traffic',
     trafficNote: (from: string, middle: string, dayTo: string, busy: string) =>
-      `Events are views, clicks, conversions and changes of reward links, by people and by bots. The last 24 full hours end ${dayTo}. The last seven days begin ${middle} and include the current hour; the week before begins ${from}. An account needs attention if it had at least ${busy} events on the day before and none since, or at least ${busy} in the week before and at most half as many in the last seven days.`,
+      `${EVENTS_COUNTED} The last 24 full hours end ${dayTo}; while an account has later events, a drop in these hours has no color. The last seven days begin ${middle} and include the current hour; the week before begins ${from}. An account needs attention if it had at least ${busy} events on the day before and none since, or at least ${busy} in the week before and at most half as many in the last seven days.`,
     account: 'Account',
     day: 'Last 24 full hours',
     dayBefore: 'Day before',
@@ -1590,7 +1592,7 @@ export const texts = {
     lastEvent: 'Last event',
     view: 'View',
     lowStock: 'Low stock',
-    lowStockNote: `Card values and single-use codes of which fewer than ${LOW_STOCK} are available, or that last fewer than ${LOW_STOCK_DAYS} days. The first to run out comes first; under ${URGENT_STOCK_DAYS} days is critical. “Used per day” is measured over the last 30 days, or since a newer value or perk was created: links made, less those cancelled or expired, or codes given.`,
+    lowStockNote: `Card values and single-use codes of which fewer than ${LOW_STOCK} are available, or that last fewer than ${LOW_STOCK_DAYS} days. The first to run out comes first; none left or a forecast of under ${URGENT_STOCK_DAYS} days is critical. Values whose cards were withdrawn are not listed once none is left and none was used in 30 days. “Used per day” is measured over the last 30 days, or since a newer value or perk was created: links made, less those cancelled or expired, or codes given.`,
     enough: 'No card value and no perk is running out.',
     perDay: 'Used per day',
     runsOut: 'Runs out',
@@ -1654,11 +1656,11 @@ export const texts = {
       only === undefined
         ? 'Nobody can approve a job that waits: API keys cannot, and this account has no people who can sign in. The job lapses after 7 days.'
         : `Nobody can approve jobs of ${only}, the only person of this account. Add another person.`,
+    badApprovalAmount: (line: number) =>
+      `Maximum value without approval, line ${line}: write a currency and an amount, such as EUR 5000.`,
     traffic: 'Traffic',
-    trafficNote:
-      'Events are views, clicks, conversions and changes of reward links, by people and by bots. The last 24 full hours end with the last full hour; the last 7 days include the current hour.',
-    listNote:
-      'Events are views, clicks, conversions and changes of reward links, by people and by bots. The last 7 days include the current hour and are compared with the 7 days before.',
+    trafficNote: `${EVENTS_COUNTED} The last 24 full hours end with the last full hour; while there are later events, a drop in these hours has no color. The last 7 days include the current hour.`,
+    listNote: `${EVENTS_COUNTED} The last 7 days include the current hour and are compared with the 7 days before.`,
     noEvents: 'None in two weeks',
     settings: 'Settings',
     holdings: 'Resources',
@@ -1839,7 +1841,7 @@ export const texts = {
       'Perks, categories and collections from YAML or CSV files, in the format of “npm run apply”. Nothing is written before you have seen the differences and the problems.',
     file: 'Files',
     fileHint:
-      'YAML: a list of perks, of categories, or one collection. CSV: one perk per row. Ids that are missing are made from the title and the name of the partner, and a category may be given by its name.',
+      'YAML: a list of perks, of categories, or one collection. CSV: one perk per row, with the columns of the template or the labels of the perk form. Ids that are missing are made from the title and the name of the partner, and a category may be given by its name.',
     reading: 'Comparing with what is there…',
     summary: (fresh: number, changed: number, same: number) =>
       `${fresh} new, ${changed} changed, ${same} unchanged`,

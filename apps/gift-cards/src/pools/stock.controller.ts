@@ -47,6 +47,8 @@ const STOCK = `
     from stock s
     join began b on (b.pool_id, b.denomination, b.currency, b.country) = (s.id, s.denomination, s.currency, s.country)
     left join used u on (u.pool_id, u.denomination, u.currency, u.country) = (s.id, s.denomination, s.currency, s.country)
+    -- Stock that was withdrawn and is not used was emptied on purpose.
+    where not $4 or s.available > 0 or s.withdrawn = 0 or u.links > 0
   )
   select * from rates where not $4 or ${isLow('available', 'used', 'days')}
   order by ${runsOut('available', 'used', 'days')}, available, account, pool, denomination, currency, country limit case when $4 then 200 end`;

@@ -58,9 +58,9 @@ export function runsOutIn({ available, per_day }: StockRate): number | null {
   return per_day === null ? null : available / per_day;
 }
 
-/** Whether the stock runs out within days at its rate, also with too little history to say on which day. */
-export const isUrgentStock = (stock: StockRate): boolean =>
-  (runsOutIn(stock) ?? Infinity) < URGENT_STOCK_DAYS;
+/** Whether the stock has run out or does so within days. A rate with too little history may be chance, so it does not count. */
+export const isUrgentStock = ({ available, days_left }: StockRate): boolean =>
+  available === 0 || (days_left !== null && days_left < URGENT_STOCK_DAYS);
 
 export const rateOf = (rates: CardStock[] | undefined, poolId: string, entry: Inventory) =>
   rates?.find(

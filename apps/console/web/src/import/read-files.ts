@@ -16,9 +16,13 @@ import {
   type Problem,
 } from '@perkway/catalogue';
 import { isRecord } from '@perkway/domain/is-record';
+import { labelsOf } from '../field-labels';
 import { texts } from '../texts';
 
-export { PERK_COLUMNS } from '@perkway/catalogue';
+export { EXAMPLE_ROW, PERK_COLUMNS } from '@perkway/catalogue';
+
+/** The perk form's labels, which a CSV may have as columns, with their members. */
+const LABELS = new Map(Object.entries(labelsOf('perks')).map(([member, label]) => [label, member]));
 
 /** Kinds by their lists in a catalogue, in the order of writing: referenced resources before those that reference them. */
 const KINDS = { categories: 'categories', perks: 'perks', collections: 'perk-collections' } as const;
@@ -47,14 +51,21 @@ export async function readFiles(files: File[], host: Host): Promise<{ items: Ite
   let data = emptyCatalogue();
   for (const file of files) add(data, file.name, await file.text(), problems);
   await complete(data, host);
-  let found = problems;
-  do {
-    data = without(data, found);
-    // A resource that refers to one with a problem has a problem too, unless the host has that one already.
-    const checked = checkCatalogue(data);
-    found = [...checked.problems, ...(await host.missing(checked.outside)).map(({ problem }) => problem)];
+  const check = async () => {
+    const { problems: found, outside } = checkCatalogue(data);
+    found.push(...(await host.missing(outside)).map(({ problem }) => problem));
     problems.push(...found);
-  } while (found.length > 0);
+    return found.length;
+  };
+  // The rows of a file with an unknown column are checked too, so that all their problems are reported at once.
+  data = without(
+    data,
+    problems.filter(({ entry }) => entry),
+  );
+  await check();
+  // A resource that refers to one with a problem has a problem too, unless the host has that one already.
+  do data = without(data, problems);
+  while ((await check()) > 0);
   const items = LISTS.flatMap((list) =>
     (data[list] as InFile<{ id: string | number }>[]).map(({ file: _file, row: _row, id, ...body }) => ({
       kind: KINDS[list],
@@ -89,7 +100,7 @@ function without(data: Catalogue, problems: Problem[]): Catalogue {
 
 /** Adds the resources of a file. Their members tell their kind. */
 function add(data: Catalogue, file: string, text: string, problems: Problem[]): void {
-  if (/\.csv$/i.test(file)) return void data.perks.push(...perksFromCsv(file, text, problems));
+  if (/\.csv$/i.test(file)) return void data.perks.push(...perksFromCsv(file, text, problems, LABELS));
   const content = parseYaml(file, text, problems);
   // Invalid YAML has its problem already.
   if (content === undefined) return;

@@ -42,12 +42,20 @@ export const VersusBefore = (props: Omit<Props, 'children'>) => {
 export const changeOf = (count: number, before: number): number =>
   before > 0 ? (count - before) / before : count > 0 ? Infinity : 0;
 
-/** The change of the events of an account in percent. */
-export const TrafficChange = ({ count, before }: { count: number; before: number }) =>
+/** The change of the events of an account in percent. A drop has no color if the count leaves out newer events. */
+export const TrafficChange = ({
+  count,
+  before,
+  hasNewer = false,
+}: {
+  count: number;
+  before: number;
+  hasNewer?: boolean;
+}) =>
   count === before ? (
     texts.none
   ) : (
-    <Change {...{ count, before }} isGood>
+    <Change {...{ count, before }} isGood={count > before || !hasNewer}>
       {formatChange(count, before) ?? texts.operatorsHome.fresh}
     </Change>
   );

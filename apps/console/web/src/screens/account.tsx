@@ -47,16 +47,15 @@ const BLANK: Draft = {
   approvalAmounts: '',
 };
 
-/** Reads lines such as `EUR 5000`. The server rejects what is not a currency or an amount. */
+/** Reads lines such as `EUR 5000`. The server rejects unknown currencies. */
 const readAmounts = (text: string) =>
-  text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter(Boolean)
-    .map((line) => {
-      const [currency = '', ...amount] = line.split(/\s+/);
-      return { currency, amount: Number(amount.join('') || NaN) };
-    });
+  text.split('\n').flatMap((line, index) => {
+    if (line.trim() === '') return [];
+    const [currency = '', ...digits] = line.trim().split(/\s+/);
+    const amount = Number(digits.join('') || NaN);
+    if (currency.length !== 3 || !(amount >= 0)) throw new Error(t.badApprovalAmount(index + 1));
+    return { currency, amount };
+  });
 
 export default function AccountScreen() {
   const { accountId = '' } = useParams();
@@ -216,18 +215,18 @@ function Traffic({ accountId }: { accountId: string }) {
   return (
     <Card title={t.traffic} note={t.trafficNote}>
       <Loaded query={home} lines={3}>
-        {({ traffic }) => {
+        {({ traffic, day_to }) => {
           const own = traffic.find(({ account_id }) => account_id === accountId);
           const last = own?.last_event_at ?? null;
           const [day, dayBefore] = [own?.day_events ?? 0, own?.day_events_before ?? 0];
           const [week, weekBefore] = [own?.events ?? 0, own?.events_before ?? 0];
-          const changed = (count: number, before: number) => (
+          const changed = (count: number, before: number, hasNewer = false) => (
             <>
               {formatNumber(count)}
               {count !== before && (
                 <>
                   {' '}
-                  <TrafficChange {...{ count, before }} />
+                  <TrafficChange {...{ count, before, hasNewer }} />
                 </>
               )}
             </>
@@ -245,7 +244,7 @@ function Traffic({ accountId }: { accountId: string }) {
                     t.noEvents
                   ),
                 ],
-                [texts.operatorsHome.day, changed(day, dayBefore)],
+                [texts.operatorsHome.day, changed(day, dayBefore, last !== null && last >= day_to)],
                 [texts.operatorsHome.dayBefore, formatNumber(dayBefore)],
                 [texts.operatorsHome.week, changed(week, weekBefore)],
                 [texts.operatorsHome.weekBefore, formatNumber(weekBefore)],

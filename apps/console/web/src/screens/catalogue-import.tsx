@@ -78,8 +78,9 @@ async function missing(references: OutsideReference[]): Promise<OutsideReference
 }
 
 async function saveTemplate(): Promise<void> {
-  const { PERK_COLUMNS } = await import('../import/read-files');
-  saveFile('perks.csv', new Blob([`${PERK_COLUMNS.join(',')}\r\n`], { type: 'text/csv' }));
+  const { EXAMPLE_ROW, PERK_COLUMNS } = await import('../import/read-files');
+  const lines = [PERK_COLUMNS, PERK_COLUMNS.map((column) => EXAMPLE_ROW[column] ?? '')];
+  saveFile('perks.csv', new Blob([`${lines.join('\r\n')}\r\n`], { type: 'text/csv' }));
 }
 
 async function inBatches<T, R>(items: T[], work: (item: T) => Promise<R>): Promise<R[]> {

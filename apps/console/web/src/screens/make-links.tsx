@@ -11,7 +11,7 @@ import { refreshGiftCards } from '../api/stock';
 import type { CreatedLinkJob, LinkedReferences, Pool } from '../api/types';
 import { dayOf, daysAgo } from '../dates';
 import type { MissingColumnError } from '../import/column-from-csv';
-import { formatDate, formatLongDay, formatMoney, formatNumber } from '../format';
+import { formatDate, formatLongDay, formatMoment, formatMoney, formatNumber } from '../format';
 import { CsvButton } from '../parts/csv-button';
 import { Dialog, DialogForm } from '../parts/dialog';
 import { CheckField, FileField, SelectField, TextArea, TextField } from '../parts/fields';
@@ -72,6 +72,8 @@ export default function MakeLinks({ kind, pools, campaignId, mailingUtm, onClose
   const [by, setBy] = useState<'count' | 'list'>('list');
   /** Null until the person changes the suggested name. */
   const [ownName, setName] = useState<string | null>(null);
+  // Stays the same, because a repeated request must have the same name.
+  const [opened] = useState(() => formatMoment(Date.now()));
   const [isChecking, setChecking] = useState(false);
   const [linked, setLinked] = useState<LinkedReferences | null>(null);
   const [short, setShort] = useState<Awaited<ReturnType<typeof shortLimits>>>([]);
@@ -95,8 +97,7 @@ export default function MakeLinks({ kind, pools, campaignId, mailingUtm, onClose
   const hasJourneys = hasReferences && campaign !== '' && areJourneyIds;
   const attributes = campaign === campaignId ? mailingUtm : null;
   const campaignName = campaigns.data?.find(({ id }) => id === campaign)?.name;
-  const name =
-    ownName ?? (chosen ? t.suggestedName(campaignName ?? poolName(chosen.pool), formatDate(Date.now())) : '');
+  const name = ownName ?? (chosen ? t.suggestedName(campaignName ?? poolName(chosen.pool), opened) : '');
   const missing = kind === 'many' && chosen ? wanted - chosen.entry.available : 0;
 
   /** Any change of the form starts a new attempt. */

@@ -44,9 +44,9 @@ const hasFallen = ({ week, weekBefore }: Row) =>
   weekBefore >= BUSY && week <= weekBefore / 2 && isClearChange(week, weekBefore);
 /** Number of alarms of one kind that get a row each; one more row leads to the others. */
 const NAMED = 3;
-/** The 24 hours end at the last full hour, so a later event means that the account tracks again. */
-const isSilent = ({ day, dayBefore, lastEvent, dayTo }: Row) =>
-  day === 0 && dayBefore >= BUSY && (lastEvent === null || lastEvent < dayTo);
+/** The 24 hours end at the last full hour. A later event means that the account still tracks, or tracks again. */
+const hasNewer = ({ lastEvent, dayTo }: Row) => lastEvent !== null && lastEvent >= dayTo;
+const isSilent = (row: Row) => row.day === 0 && row.dayBefore >= BUSY && !hasNewer(row);
 
 export default function OperatorsHome() {
   const live = useLiveInterval();
@@ -495,7 +495,13 @@ const Traffic = ({ rows }: { rows: Row[] }) => (
             name: t[`${period}Change`],
             isNumber: true,
             sortBy: (row: Row) => changeOf(row[period], row[before]),
-            cell: (row: Row) => <TrafficChange count={row[period]} before={row[before]} />,
+            cell: (row: Row) => (
+              <TrafficChange
+                count={row[period]}
+                before={row[before]}
+                hasNewer={period === 'day' && hasNewer(row)}
+              />
+            ),
           },
         ];
       }),

@@ -1,4 +1,5 @@
 import {
+  hasPlaceholder,
   isPrivateUrl,
   isUsablePlaceholder,
   linkHtml,
@@ -42,6 +43,26 @@ describe('a snippet for an email', () => {
     for (const text of ['{id}', '[id]', '-id-', '__ID__', '$id'])
       expect(isUsablePlaceholder(text)).toBe(true);
   });
+});
+
+describe('the id of a journey', () => {
+  it.each([...Object.values(PLACEHOLDERS), '[[id]]', '{{id', 'id}}', '*|id', 'id|*', '%%id'])(
+    'still has the placeholder in %s, also percent-encoded',
+    (id) => {
+      for (const text of [id, encodeURIComponent(id), encodeURIComponent(id).toLowerCase()])
+        expect(hasPlaceholder(text, '*|UNIQID|*')).toBe(true);
+    },
+  );
+
+  it('still has a placeholder of its own kind', () => {
+    for (const id of ['$id', '%24id']) expect(hasPlaceholder(id, '$id')).toBe(true);
+    expect(hasPlaceholder('customer-1', '')).toBe(false);
+  });
+
+  it.each(['customer-1', 'ann & bob=1', '100%', '{a}', 'a|b', '[7]', 'ann%40mail.example'])(
+    'has no placeholder in %s',
+    (id) => expect(hasPlaceholder(id, '*|UNIQID|*')).toBe(false),
+  );
 });
 
 it.each([

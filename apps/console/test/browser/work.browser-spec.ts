@@ -152,15 +152,26 @@ describe('a marketing manager', () => {
     await page.getByText('Nothing arrived in the last hour.').waitFor();
     await screenshot(page, 'campaign-send');
 
+    // The mailer leaves the placeholder in a preview.
+    const follow = async (to: string) => {
+      const { status } = await fetch(to, { headers: { 'user-agent': 'curl/8.5.0' }, redirect: 'manual' });
+      expect(status).toBe(302);
+    };
+    await follow(url);
+    const notReplaced = page.getByRole('alert').filter({ hasText: 'has not replaced the placeholder' });
+    await waitFor(async () => {
+      await button(page, 'Refresh').click();
+      return notReplaced.isVisible();
+    }, 'the warning about the placeholder');
+    await page.getByText(`Last click: perk Foreign offer 2, recipient’s id “${placeholder}”.`).waitFor();
+    expect(await violations(page)).toEqual([]);
+    await screenshot(page, 'campaign-send-placeholder');
+
     // Fills in the placeholder as the mailer does for one recipient, and opens the mail in a browser.
     const recipient = 'ann & bob=1';
     const filled = (html: string) => html.replace(placeholder, encodeURIComponent(recipient));
     // A script follows the link first, so the step says why the results leave out the click.
-    const { status } = await fetch(filled(url), {
-      headers: { 'user-agent': 'curl/8.5.0' },
-      redirect: 'manual',
-    });
-    expect(status).toBe(302);
+    await follow(filled(url));
     await stage.untilCounted(stage.theirs, 'incentive_clicks.count', 1, {
       filters: [{ member: 'incentive_clicks.journey_id', operator: 'equals', values: [recipient] }],
     });
@@ -190,6 +201,9 @@ describe('a marketing manager', () => {
     await button(page, 'Refresh').click();
     await page.getByText(/^Last view \S+( [AP]M)?, last click \S+( [AP]M)?\.$/).waitFor();
     await leftOut.waitFor({ state: 'detached' });
+    await notReplaced.waitFor({ state: 'detached' });
+    await page.getByText(`Last view: recipient’s id “${recipient}”.`).waitFor();
+    await page.getByText(`Last click: perk Foreign offer 2, recipient’s id “${recipient}”.`).waitFor();
     await page.getByRole('link', { name: 'See the results' }).click();
     await page.reload();
     const source = page
@@ -266,9 +280,10 @@ describe('a marketing manager', () => {
     expect(template[0]).toBe('reference');
     const ofFile = dialog(page).getByLabel('From a CSV file');
     await ofFile.setInputFiles(file('mailing.csv', 'email,journeyId\nann@mail.example,1'));
-    await dialog(page).getByText('none with the header "reference"').waitFor();
-    await dialog(page).getByLabel('Column with the references').selectOption('email');
-    await dialog(page).getByText('none with the header').waitFor({ state: 'detached' });
+    const columns = dialog(page).getByLabel('Column with the references');
+    await columns.waitFor();
+    expect(await dialog(page).locator('.field-error').count()).toBe(0);
+    await columns.selectOption('email');
     expect(await dialog(page).getByRole('textbox', { name: 'References' }).inputValue()).toBe(
       'ann@mail.example',
     );
@@ -336,6 +351,11 @@ describe('a marketing manager', () => {
     expect(await violations(page)).toEqual([]);
     await screenshot(page, 'gift-cards-add-links');
     await page.keyboard.press('Escape');
+    // The job knows its mailing, also if the person comes back another day.
+    await stage.goto(page, '/gift-cards');
+    await page.getByRole('link', { name: 'Continue with step 5 of Send' }).click();
+    await page.getByRole('heading', { name: '5. Send a test to yourself' }).waitFor();
+    expect(await page.getByLabel('Source').inputValue()).toBe('spring-mail');
     // Send has its fields again if the person stayed on the screen.
     await stage.goto(page, `/gift-cards?${fields}`);
     await page.getByRole('link', { name: 'Continue with step 5 of Send' }).click();

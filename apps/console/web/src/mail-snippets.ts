@@ -18,6 +18,15 @@ export type Mailer = keyof typeof PLACEHOLDERS | 'own';
 export const isUsablePlaceholder = (text: string) =>
   text.trim() !== '' && !/["<>&#\r\n]/.test(text) && !/^[\p{L}\p{N}]+$/u.test(text.trim());
 
+/** Delimiters of placeholders, also percent-encoded. */
+const DELIMITERS =
+  /(?:\{|%7b){2}|(?:\}|%7d){2}|(?:\*|%2a)(?:\||%7c)|(?:\||%7c)(?:\*|%2a)|(?:%25){2}|%%|(?:\[|%5b){2}/i;
+/** Returns whether the id of a journey still has the placeholder of the mailer, or that of another one. */
+export const hasPlaceholder = (journeyId: string, placeholder: string) =>
+  DELIMITERS.test(journeyId) ||
+  (isUsablePlaceholder(placeholder) &&
+    [placeholder, encodeURIComponent(placeholder)].some((text) => journeyId.includes(text)));
+
 /** Adds the recipient's id to a URL. The placeholder stays as it is, or the mailer would not find it. */
 export const personalUrl = (url: string, placeholder: string) =>
   `${url}${url.includes('?') ? '&' : '?'}journeyId=${placeholder}`;

@@ -643,6 +643,10 @@ export const texts = {
       view || click
         ? `${view ? `Last view ${view}` : 'No view in the last hour'}, ${click ? `last click ${click}` : 'no click in the last hour'}.`
         : 'Nothing arrived in the last hour.',
+    arrivedFrom: (what: string, id: string, perk?: string) =>
+      `Last ${what}: ${perk ? `perk ${perk}, ` : ''}recipient’s id “${id}”.`,
+    notReplaced: (what: string) =>
+      `Do not send the message yet: in the last ${what}, the mailer has not replaced the placeholder. All recipients would count as one journey. Send the test to a contact in your mailer, because previews often keep the placeholder. If it still stays, check step 1.`,
     leftOut: (what: string, by: string, reason: string) =>
       `The results leave out the last ${what}: ${by} (${reason}).`,
     leftOutBy: {
@@ -1117,7 +1121,8 @@ export const texts = {
     openedShare: 'Opened / made',
     became: 'What became of the links, and cancel the rest',
     linksInState: (count: string, state: string, job: string) => `${count} ${state}: ${job}`,
-    becameNote: 'Opened and expired links cannot be cancelled.',
+    becameNote:
+      'Opened and expired links cannot be cancelled. Links that replaced links of this job are not counted here. The list of its links names them.',
     linkStates: { waiting: 'Outstanding', opened: 'Opened', cancelled: 'Cancelled', expired: 'Expired' },
     cancelRest: 'Cancel the rest…',
     cancelRestTitle: 'Cancel the links that nobody has opened?',

@@ -6,6 +6,7 @@ import { responseOf, perkway } from '../api/perkway';
 import { usePerkInfo } from '../api/perk-info';
 import type { Campaign } from '../api/types';
 import {
+  hasPlaceholder,
   isPrivateUrl,
   isUsablePlaceholder,
   linkHtml,
@@ -236,7 +237,7 @@ export default function CampaignSend({ campaign }: { campaign: Campaign }) {
       <Card id="test" title={t.testStep}>
         <div className="stack">
           <p>{t.testText}</p>
-          <LatestEvents {...{ campaignId, pixel, utm }} />
+          <LatestEvents {...{ campaignId, pixel, utm, placeholder }} />
         </div>
       </Card>
       <Card title={t.sendStep}>
@@ -253,6 +254,7 @@ interface LatestEventsProps {
   pixel: Pixel;
   /** The UTM parameters that the pixel and the links carry. */
   utm: Record<string, string>;
+  placeholder: string;
 }
 
 interface Latest {
@@ -261,18 +263,21 @@ interface Latest {
   trafficClass: string | null;
   /** The rule that determined the class. */
   reason: string;
+  journeyId: string;
+  /** Undefined for pixels, which name no perk. */
+  perk: string | undefined;
 }
 
 /** Returns the mailing's latest event in the last hour, also of bots and mail proxies; null without one. */
 async function loadLatest(
   cube: 'teaser_views' | 'reward_views' | 'incentive_clicks',
-  { campaignId, utm }: LatestEventsProps,
+  { campaignId, utm }: Pick<LatestEventsProps, 'campaignId' | 'utm'>,
 ): Promise<Latest | null> {
   const time = `${cube}.occurred_at`;
-  const [trafficClass, reason] = [`${cube}.traffic_class`, `${cube}.traffic_reason`];
+  const dimensions = ['traffic_class', 'traffic_reason', 'journey_id', 'perk_id', 'perk_title'];
   const [row] = await loadRows({
     measures: [`${cube}.count`],
-    dimensions: [trafficClass, reason],
+    dimensions: dimensions.map((name) => `${cube}.${name}`),
     timeDimensions: [{ dimension: time, granularity: 'second', dateRange: 'from 60 minutes ago to now' }],
     filters: [
       ...ofCampaign(cube, campaignId),
@@ -286,15 +291,23 @@ async function loadLatest(
     limit: 1,
   });
   if (!row) return null;
+  const [trafficClass, reason, journeyId, perkId, perkTitle] = dimensions.map(
+    (name) => row[`${cube}.${name}`] as string | null,
+  );
   return {
     at: formatExactMoment(String(row[`${time}.second`])),
-    trafficClass: row[trafficClass] as string | null,
-    reason: String(row[reason]),
+    trafficClass: trafficClass ?? null,
+    reason: String(reason),
+    journeyId: String(journeyId),
+    perk: perkTitle ?? perkId ?? undefined,
   };
 }
 
-/** Says when the pixel was last loaded and a link last clicked, and whether the results leave that out. */
-function LatestEvents(mailing: LatestEventsProps) {
+/**
+ * Says when the pixel was last loaded and a link last clicked, for which recipient, whether the results leave that out,
+ * and whether the mailer has replaced the placeholder.
+ */
+function LatestEvents({ placeholder, ...mailing }: LatestEventsProps) {
   const latest = useQuery({
     queryKey: ['latest-events', mailing],
     placeholderData: keepPreviousData,
@@ -306,15 +319,30 @@ function LatestEvents(mailing: LatestEventsProps) {
   return (
     <>
       <Loaded query={latest} lines={1}>
-        {([view, click]) => (
-          <div role="status" className="stack">
-            <p>
-              <strong>{t.arrived(view?.at, click?.at)}</strong>
-            </p>
-            <LeftOut what="view" latest={view} />
-            <LeftOut what="click" latest={click} />
-          </div>
-        )}
+        {([view, click]) => {
+          const arrived = Object.entries({ view, click }).flatMap(([what, event]) =>
+            event ? { what, ...event } : [],
+          );
+          return (
+            <>
+              <div role="status" className="stack">
+                <p>
+                  <strong>{t.arrived(view?.at, click?.at)}</strong>
+                </p>
+                {arrived.map((event) => (
+                  <Arrived key={event.what} {...event} />
+                ))}
+              </div>
+              {arrived
+                .filter(({ journeyId }) => hasPlaceholder(journeyId, placeholder))
+                .map(({ what }) => (
+                  <p key={what} className="failed" role="alert">
+                    {t.notReplaced(what)}
+                  </p>
+                ))}
+            </>
+          );
+        }}
       </Loaded>
       <div className="actions">
         <Refreshed queries={[latest]} />
@@ -324,10 +352,15 @@ function LatestEvents(mailing: LatestEventsProps) {
   );
 }
 
-/** Says why the results leave out an event that did not come from a person. */
-function LeftOut({ what, latest }: { what: 'view' | 'click'; latest: Latest | null }) {
-  const by = t.leftOutBy[latest?.trafficClass ?? ''];
-  return by && latest && <p>{t.leftOut(what, by, latest.reason)}</p>;
+/** Names the recipient and the perk of an event, and says why the results leave it out if it came from no person. */
+function Arrived({ what, journeyId, perk, trafficClass, reason }: { what: string } & Latest) {
+  const by = t.leftOutBy[trafficClass ?? ''];
+  return (
+    <>
+      <p>{t.arrivedFrom(what, journeyId, perk)}</p>
+      {by && <p>{t.leftOut(what, by, reason)}</p>}
+    </>
+  );
 }
 
 interface SnippetProps {

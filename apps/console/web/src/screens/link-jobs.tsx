@@ -8,6 +8,7 @@ import { jobDetails, jobTitle, JOBS_KEY, useLinkJobs } from '../api/link-jobs';
 import { refreshGiftCards } from '../api/stock';
 import type { LinkJob } from '../api/types';
 import { formatMoney, formatNumber } from '../format';
+import { fieldsOf } from '../mailing';
 import { Icon } from '../parts/icon';
 import { lazy } from '../parts/lazy';
 import { Loaded } from '../parts/loaded';
@@ -40,9 +41,9 @@ export function LinkJobs() {
   const nameOf = useCampaignNames();
   const { search } = useLocation();
   const { valueOf } = useSearchFilters();
-  /** Step 5 of Send, with the fields of that screen if the user came from it. */
-  const testOf = (campaignId: string) =>
-    `/campaigns/${encodeURIComponent(campaignId)}/send${valueOf('send') === campaignId ? search : ''}#test`;
+  /** Step 5 of Send, with the fields of the job's mailing, and the others of that screen if the user came from it. */
+  const testOf = (campaignId: string, { attributes }: LinkJob) =>
+    `/campaigns/${encodeURIComponent(campaignId)}/send?${fieldsOf(attributes, valueOf('send') === campaignId ? search : '')}#test`;
   const [adding, setAdding] = useState<LinkJob | null>(null);
   const waiting = jobs.data?.filter(({ state }) => state === 'awaiting_approval').length ?? 0;
   const made = jobs.data?.reduce((sum, job) => sum + job.made, 0);
@@ -138,7 +139,7 @@ export function LinkJobs() {
                     {job.failed.length > 0 && `, ${t.failedRows(formatNumber(job.failed.length))}`}
                   </span>
                   {job.state === 'done' && job.campaign_id && (
-                    <Link to={testOf(job.campaign_id)}>{t.toTest}</Link>
+                    <Link to={testOf(job.campaign_id, job)}>{t.toTest}</Link>
                   )}
                   {job.made > 0 && <LinkCounts job={job} />}
                   {job.approval && <Approval job={job} approval={job.approval} />}

@@ -258,14 +258,13 @@ export default function MakeLinks({ kind, pools, campaignId, mailingUtm, onClose
     try {
       changed(setList)(columnFromCsv(await file.text(), 'reference').join('\n'));
     } catch (error) {
-      setFileError((error as Error).message);
       if (error instanceof Missing) setOtherColumns(error);
+      else setFileError((error as Error).message);
     }
   };
   const choose = (index: string) => {
     setColumn(index);
     if (index === '') return;
-    setFileError(null);
     changed(setList)(otherColumns!.valuesOf(Number(index)).join('\n'));
   };
   return (

@@ -260,13 +260,17 @@ const CHART_TITLES: Record<string, string> = {
   revealed: 'Links opened by day',
 };
 
-const RATES = /\d[\d.,]*% of journeys (?:clicked|converted), [\d.,]+% in the days before/g;
+/** Reads the rates of the verdict, which names the journeys only if none are left out. */
+const readRates = (text: string) =>
+  text
+    .match(/\d[\d.,]*% (?:of journeys )?(?:clicked|converted), [\d.,]+% in the days before/g)
+    ?.map((rate) => rate.replace('of journeys ', '')) ?? null;
 type Rates = Record<'compared' | 'clickers' | 'converters', number>;
 const ratesOf = (now: Rates, before: Rates) =>
   now.compared > 0 && before.compared > 0
     ? [
-        `${share(now.clickers, now.compared)} of journeys clicked, ${share(before.clickers, before.compared)} in the days before`,
-        `${share(now.converters, now.compared)} of journeys converted, ${share(before.converters, before.compared)} in the days before`,
+        `${share(now.clickers, now.compared)} clicked, ${share(before.clickers, before.compared)} in the days before`,
+        `${share(now.converters, now.compared)} converted, ${share(before.converters, before.compared)} in the days before`,
       ]
     : null;
 
@@ -326,7 +330,7 @@ async function checkOverview(page: Page, subject: Subject): Promise<void> {
         journeys > 0 ? outcome(journeys, clickers, converters) : 'No journey in these dates',
       ),
       linkOnly: text.match(LINK_ONLY)?.[0],
-      rates: text.match(RATES) as string[] | null,
+      rates: readRates(text),
       journeys: text.includes(withoutJourney(derived, tracked)),
     }),
     {
@@ -863,7 +867,7 @@ async function checkCampaign(page: Page, subject: Subject): Promise<void> {
         journeys > 0 ? outcome(journeys, clickers, converters) : 'No journey in these dates',
       ),
       linkOnly: text.match(LINK_ONLY)?.[0],
-      rates: text.match(RATES) as string[] | null,
+      rates: readRates(text),
       without: text.includes(withoutJourney(derived, tracked)),
       linksWithout: madeWithoutJourney === 0 || text.includes(linkText),
       linksOf: text.match(/[\d,]+ links? (?:was|were) made for [\d,]+ journeys?\./)?.[0],
@@ -1060,7 +1064,7 @@ async function checkReport(page: Page, subject: Subject, campaignId: string): Pr
           : 'Nothing was tracked for this campaign in these dates.',
       ),
       linkOnly: text.match(LINK_ONLY)?.[0],
-      rates: text.match(RATES) as string[] | null,
+      rates: readRates(text),
       funnel: lists['From contact to gift card'],
       fullBar: text.match(FULL_BAR)?.[1],
       days: CHARTS.map((name) => tables[`${name} by day`]?.rows),
@@ -1131,7 +1135,7 @@ const CUBES: Record<string, { measures: string[]; dimensions: string[] }> = {
     dimensions: ['perk_title', 'campaign_id', 'traffic_reason'],
   },
   conversions: {
-    measures: ['count', 'count_people', 'journeys', 'value'],
+    measures: ['count', 'count_people', 'journeys'],
     dimensions: ['perk_title', 'currency', 'campaign_name'],
   },
   reward_links: { measures: ['count', 'journeys'], dimensions: ['state', 'denomination', 'created_by'] },
@@ -1263,7 +1267,13 @@ async function checkExplore(page: Page, subject: Subject): Promise<void> {
         chart: measures.flatMap((measure) => columnOf(tables, titleOf(cube, measure))),
       }),
       {
-        table: sorted(steps.map((row) => [dayOf(row), ...cells(row)])),
+        // Also for days, weeks and months without events.
+        table: sorted(
+          (steps.length === 0 ? [] : stepsIn(now, step)).map((day) => [
+            day,
+            ...cells(steps.find((row) => dayOf(row) === day) ?? {}),
+          ]),
+        ),
         // Without any row, a sentence says so in place of the chart.
         chart: (steps.length === 0 ? [] : measures).flatMap((measure) =>
           stepsIn(now, step)
@@ -1317,6 +1327,26 @@ async function checkExplore(page: Page, subject: Subject): Promise<void> {
       },
     );
   }
+}
+
+/** Compares the value of conversions with one total per currency, although the question names no currency. */
+async function checkValue(page: Page, { now, before, load }: Subject): Promise<void> {
+  const question = { measures: ['value'], dimensions: ['currency'] };
+  const [rows, rowsBefore] = await Promise.all(
+    [now, before].map((range) => load('conversions', { ...question, range })),
+  );
+  const valueIn = (of: Row[], currency: string) =>
+    Number(of.find((row) => row.currency === currency)?.value ?? 0);
+  const currencies = [...new Set([...rows!, ...rowsBefore!].flatMap(({ currency }) => currency ?? []))];
+  await shows(
+    page,
+    `/explore?cube=conversions&${dates(now)}&measures=value&steps=none`,
+    ({ facts }) => Object.entries(facts).map(([name, text]) => `${name}: ${text.replace(/ before.*/, '')}`),
+    currencies.sort().map((currency) => {
+      const [value, valueBefore] = [rows!, rowsBefore!].map((of) => number(valueIn(of, String(currency))));
+      return `${currencies.length > 1 ? `Value (${currency})` : 'Value'}: ${value} ${valueBefore}`;
+    }),
+  );
 }
 
 /** The values of a measure in the chart that has it. */
@@ -1381,6 +1411,7 @@ it.each(SEEDS)(
       await checkCampaigns(page, subject);
       await checkCampaign(page, subject);
       await checkExplore(page, subject);
+      await checkValue(page, subject);
     } finally {
       await context.close();
     }

@@ -163,8 +163,19 @@ it('counts who clicked and who converted among all journeys, in the same words o
   const toSend = page.getByRole('link', { name: 'Set the source of the pixel and the links on Send' });
   expect(await toSend.getAttribute('href')).toBe(`/campaigns/${campaign}/send`);
   const names = ['Clicked / journeys', 'Converted / journeys'];
-  for (const table of [sources, page.getByRole('table', { name: 'By perk' })])
-    for (const name of names) await table.getByRole('columnheader', { name }).waitFor();
+  for (const name of names) await sources.getByRole('columnheader', { name }).waitFor();
+  // A perk has no journeys of its own.
+  for (const name of ['Clicked / all journeys', 'Converted / all journeys'])
+    await page.getByRole('table', { name: 'By perk' }).getByRole('columnheader', { name }).waitFor();
+  // The bar of a step leads to Explore, too.
+  const bar = (await funnel
+    .getByRole('listitem')
+    .filter({ hasText: 'Converted' })
+    .locator('svg')
+    .boundingBox())!;
+  await page.mouse.click(bar.x + bar.width / 2, bar.y + bar.height / 2);
+  await page.getByRole('heading', { level: 1, name: 'Explore' }).waitFor();
+  await page.goBack();
   await sources.getByRole('row').nth(1).getByRole('link').click();
   const explored = page.getByRole('table', { name: 'Table' });
   for (const name of names) await explored.getByRole('columnheader', { name }).waitFor();
@@ -172,6 +183,14 @@ it('counts who clicked and who converted among all journeys, in the same words o
   await stage.goto(page, '/explore?cube=campaign_funnel&measures=click_rate,conversion_rate&steps=none');
   for (const name of ['Clicked / journeys', 'Converted / clicked'])
     await page.getByRole('columnheader', { name }).waitFor();
+  // Three of five journeys of the campaign converted, but all of those that have an event with the perk did.
+  await stage.goto(
+    page,
+    `/explore?cube=campaign_funnel&measures=click_rate,journey_conversion_rate&dimensions=perk_title&steps=none&where=campaign_id:${campaign}`,
+  );
+  const rates = ['Clicked / journeys with this perk', 'Converted / journeys with this perk'];
+  for (const name of rates) await page.getByRole('columnheader', { name }).waitFor();
+  await page.getByText('“By perk” on a campaign divides by all journeys of the campaign.').waitFor();
 }, 120_000);
 
 it('counts the links of a campaign that have no journey', async () => {
@@ -358,6 +377,7 @@ it('saves each day of the dates, under headers in words', async () => {
   const explored = await saved('Download CSV');
   expect(explored[0]).toBe('Day,All clicks,Clicks');
   expect(explored.length).toBe(31);
+  expect(await page.getByRole('table', { name: 'Table' }).getByRole('row').count()).toBe(31);
 }, 120_000);
 
 it('shows perks that nobody has clicked', async () => {
@@ -890,8 +910,10 @@ it('says whether it went better, and which source made the difference', async ()
   const gold = 'gold 600 0 before 35% – before 20% – before';
   const silver = 'silver 400 1,000 before, −60% 16.3% 22.5% before 5% 10% before';
   expect(await cells()).toEqual([head, gold, silver]);
-  await plans.getByRole('button', { name: 'Converted / journeys' }).click();
-  await plans.getByRole('button', { name: 'Converted / journeys' }).click();
+  for (const order of ['descending', 'ascending']) {
+    await plans.getByRole('button', { name: 'Converted / journeys' }).click();
+    await plans.locator(`[aria-sort=${order}]`).waitFor();
+  }
   expect(await cells()).toEqual([head, silver, gold]);
   await page.getByLabel('Filter by').selectOption('Plan (cmeta_plan)');
   await page.getByLabel('Value').fill('gold');
@@ -911,15 +933,15 @@ it('says whether it went better, and which source made the difference', async ()
     clickers: [
       'Clicks: better 27.5% of journeys clicked, 22.5% in the days before.',
       'Mostly because of the source app: 35% clicked, 30% before (+4 points).',
-      'Mostly because of the perk Foreign offer 1: 27.5% of journeys clicked it, 22.5% before (+5 points).',
-      'Also because of the perk Foreign offer 2: 2% of journeys clicked it, 0% before (+2 points).',
-      'Clear fall for the perk Foreign offer 3: 0.5% of journeys clicked it, 2% before (−1.5 points).',
+      'Mostly because of the perk Foreign offer 1: 27.5% clicked it, 22.5% before (+5 points).',
+      'Also because of the perk Foreign offer 2: 2% clicked it, 0% before (+2 points).',
+      'Clear fall for the perk Foreign offer 3: 0.5% clicked it, 2% before (−1.5 points).',
     ],
     converters: [
       'Conversions: better 14% of journeys converted, 10% in the days before.',
       'Mostly because of the source app: 20% converted, 10% before (+5.6 points).',
       'Partly offset by the source mail: 5% converted, 10% before (−1.6 points).',
-      'Mostly because of the perk Foreign offer 1: 14% of journeys converted with it, 10% before (+4 points).',
+      'Mostly because of the perk Foreign offer 1: 14% converted with it, 10% before (+4 points).',
     ],
   };
   const clickCauses = [
@@ -986,6 +1008,7 @@ it('says whether it went better, and which source made the difference', async ()
   const by = page.getByLabel('By', { exact: true });
   await by.selectOption('Perk');
   await table.getByText('Any perk').waitFor();
+  await table.getByRole('columnheader', { name: 'Clicked / all journeys before' }).waitFor();
   expect(await rows()).toEqual([
     'Foreign offer 1 275 225 27.5% 22.5% +5 points',
     'Foreign offer 2 20 0 2% 0% +2 points',
@@ -1037,7 +1060,14 @@ it('says whether it went better, and which source made the difference', async ()
     return (await page.innerText('.headline')).includes(linkOnly);
   }, 'the links');
   await page.getByText('The comparison leaves out journeys that got only a reward link').waitFor();
-  expect(await verdictOf(page, 'clickers')).toEqual(clickCauses);
+  const leavingOut = ([first, ...others]: string[]) => [
+    first!.replace(
+      /better (\S+) of journeys /,
+      'better Leaving out journeys that got only a reward link, $1 ',
+    ),
+    ...others,
+  ];
+  expect(await verdictOf(page, 'clickers')).toEqual(leavingOut(clickCauses));
   expect(await rows()).toEqual(bySource);
   await stage.goto(page, `/campaigns/${stage.theirs.campaign}?from=${from}&to=${to}`);
   await page.getByText(linkOnly).waitFor();
@@ -1065,8 +1095,10 @@ it('says whether it went better, and which source made the difference', async ()
   const reader = await context.newPage();
   await reader.goto(url);
   await reader.getByText(linkOnly).waitFor();
-  expect(await verdictOf(reader, 'clickers')).toEqual(causes.clickers);
-  expect(await verdictOf(reader, 'converters')).toEqual(causes.converters);
+  expect(await verdictOf(reader, 'clickers')).toEqual(leavingOut(causes.clickers));
+  expect(await verdictOf(reader, 'converters')).toEqual(leavingOut(causes.converters));
+  for (const name of ['Clicked / all journeys', 'Converted / all journeys'])
+    await reader.getByRole('table', { name: 'By perk' }).getByRole('columnheader', { name }).waitFor();
   await screenshot(reader, 'report-causes');
   // The app's rate fell, but more journeys came from it; and a report of an earlier release.
   await reader.route('**/api/reports/read', async (route) => {

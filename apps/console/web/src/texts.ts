@@ -27,9 +27,12 @@ const countNames = (name: string, ...cubes: string[]) =>
     ]),
   );
 const CHANCE = 'The difference could be chance.';
-const clicked = (now: string, before: string) => `${now} of journeys clicked, ${before} in the days before.`;
-const converted = (now: string, before: string) =>
-  `${now} of journeys converted, ${before} in the days before.`;
+/** @param leavesOut whether the rates leave out journeys that got only a reward link */
+const rateOf = (reached: string) => (now: string, before: string, leavesOut: boolean) =>
+  leavesOut
+    ? `Leaving out journeys that got only a reward link, ${now} ${reached}, ${before} in the days before.`
+    : `${now} of journeys ${reached}, ${before} in the days before.`;
+const [clicked, converted] = [rateOf('clicked'), rateOf('converted')];
 
 export const texts = {
   product: 'Perkway',
@@ -231,6 +234,13 @@ export const texts = {
     clicked: 'Clicked / journeys',
     converted: 'Converted / journeys',
     convertedOfClicked: 'Converted / clicked',
+    /** Of a perk. A perk has no journeys of its own. */
+    ofAll: { clickers: 'Clicked / all journeys', converters: 'Converted / all journeys' },
+    /** In Explore, which counts only events that name the perk. */
+    ofPerk: {
+      click_rate: 'Clicked / journeys with this perk',
+      journey_conversion_rate: 'Converted / journeys with this perk',
+    } as Record<string, string>,
   },
 
   outcome: {
@@ -271,12 +281,12 @@ export const texts = {
       clickers: {
         better: clicked,
         worse: clicked,
-        same: (now: string, before: string) => `${clicked(now, before)} ${CHANCE}`,
+        same: (...rates: Parameters<typeof clicked>) => `${clicked(...rates)} ${CHANCE}`,
       },
       converters: {
         better: converted,
         worse: converted,
-        same: (now: string, before: string) => `${converted(now, before)} ${CHANCE}`,
+        same: (...rates: Parameters<typeof converted>) => `${converted(...rates)} ${CHANCE}`,
       },
       journey:
         'A journey is one recipient with any view, click, conversion or reward link. Recipients with none are not counted, so this is not the click rate of your mailer.',
@@ -291,8 +301,8 @@ export const texts = {
         fall: 'Clear fall for',
       },
       reached: {
-        clickers: { own: 'clicked', perk: 'of journeys clicked it' },
-        converters: { own: 'converted', perk: 'of journeys converted with it' },
+        clickers: { own: 'clicked', perk: 'clicked it' },
+        converters: { own: 'converted', perk: 'converted with it' },
       },
       /** The rates are null without journeys. @param isByShare whether the part's own rate went the other way */
       rates: ({
@@ -425,14 +435,13 @@ export const texts = {
         clickers: {
           count: 'Journeys that clicked',
           countBefore: 'That clicked before',
-          rateBefore: 'Clicked / journeys before',
         },
         converters: {
           count: 'Journeys that converted',
           countBefore: 'That converted before',
-          rateBefore: 'Converted / journeys before',
         },
       },
+      rateBefore: (rate: string) => `${rate} before`,
       contribution: 'Contribution',
       journeysBefore: 'Journeys before',
       all: 'All',
@@ -1372,6 +1381,9 @@ export const texts = {
     showBefore: 'Show the days before',
     linkOnly: (links: number, compared: number) =>
       `${formatNumber(links)} of the journeys got only a reward link. “What changed” and the tables of a campaign leave ${pluralOf(links, 'it', 'them')} out: there these are ${formatNumber(compared)} ${pluralOf(compared, 'journey', 'journeys')}, and the rates divide by that.`,
+    ofPerk:
+      'Here the rates divide by the journeys with an event that names the perk. “By perk” on a campaign divides by all journeys of the campaign.',
+    totalIn: (measure: string, currency: string) => `${measure} (${currency})`,
     /** Words for the values of a dimension. */
     values: {
       state: { generated: 'Made', revealed: 'Opened', cancelled: 'Cancelled', expired: 'Expired' },
@@ -1436,13 +1448,13 @@ export const texts = {
       'campaign_funnel.journeys': 'recipients with any view, click, conversion or reward link',
       gift_only_recipients:
         'journeys with a reward link that was not opened, and without a view, click or conversion',
-      click_rate: 'journeys that clicked, of all journeys',
-      journey_conversion_rate: 'journeys that converted, of all journeys',
+      click_rate: 'journeys that clicked, of the journeys in the same row',
+      journey_conversion_rate: 'journeys that converted, of the journeys in the same row',
       conversion_rate:
         'journeys that converted, per journey that clicked; over 100 % if some converted without a click',
       journeys: 'each journey counts once; events without a journey id count as one journey per campaign',
       events_without_journey: 'no other figure here counts them',
-      value: 'sum that your server sent; break it down by currency if there are several',
+      value: 'sum that your server sent, always by currency',
     } as Record<string, string>,
   },
 

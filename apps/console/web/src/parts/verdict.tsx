@@ -91,11 +91,13 @@ interface Props {
   outcome: keyof typeof t.reached;
   total: Total;
   changes: { breakdown: string; parts: ChangedPart[] }[];
+  /** Whether `total` leaves out journeys that got only a reward link. */
+  leavesOut: boolean;
   isComplete?: boolean;
 }
 
 /** Says whether a rate got better or worse, which parts made most of the change, and which lowered the rate most. */
-export function RateVerdict({ outcome, total, changes, isComplete = true }: Props) {
+export function RateVerdict({ outcome, total, changes, leavesOut, isComplete = true }: Props) {
   const { journeys, reached, journeysBefore, reachedBefore } = total;
   const verdict = compareRates(total);
   const change = reached / journeys - reachedBefore / journeysBefore;
@@ -125,7 +127,11 @@ export function RateVerdict({ outcome, total, changes, isComplete = true }: Prop
         <span className={`badge ${TONES[verdict ?? 'none']}`}>{t.badges[outcome][verdict ?? 'none']}</span>{' '}
         {verdict === null
           ? t.noneBefore
-          : t[outcome][verdict](formatShare(reached, journeys)!, formatShare(reachedBefore, journeysBefore)!)}
+          : t[outcome][verdict](
+              formatShare(reached, journeys)!,
+              formatShare(reachedBefore, journeysBefore)!,
+              leavesOut,
+            )}
       </p>
       {causes.length > 0 && (
         <ul className="causes">

@@ -613,13 +613,13 @@ function ByPerk({ campaign, range, total }: { campaign: Campaign; range: Range; 
                 ),
               },
               {
-                name: texts.rates.clicked,
+                name: texts.rates.ofAll.clickers,
                 isNumber: true,
                 sortBy: ({ clickers }) => clickers,
                 cell: ({ clickers }) => <Share part={clickers} whole={total} />,
               },
               {
-                name: texts.rates.converted,
+                name: texts.rates.ofAll.converters,
                 isNumber: true,
                 sortBy: ({ converters }) => converters,
                 cell: ({ converters }) => <Share part={converters} whole={total} />,

@@ -185,6 +185,7 @@ interface Props extends Omit<Comparison, 'outcome' | 'total'> {
 export function Verdict({ funnel, ...periods }: Props) {
   const { current, earlier } = funnel;
   const total = countsOf('clickers', funnel);
+  const leavesOut = linkOnlyIn(current) + linkOnlyIn(earlier) > 0;
   if (numberOf(current, `${F}.journeys`) === 0) return <p className="headline">{t.verdict.none}</p>;
   return (
     <div className="stack">
@@ -193,21 +194,21 @@ export function Verdict({ funnel, ...periods }: Props) {
       </p>
       {total.journeys > 0 && (
         <>
-          <VerdictOf comparison={{ ...periods, outcome: 'clickers', total }} />
+          <VerdictOf leavesOut={leavesOut} comparison={{ ...periods, outcome: 'clickers', total }} />
           <VerdictOf
+            leavesOut={leavesOut}
             comparison={{ ...periods, outcome: 'converters', total: countsOf('converters', funnel) }}
           />
         </>
       )}
       <p className="hint">
-        {t.verdict.journey} {total.journeysBefore > 0 && t.verdict.perks}{' '}
-        {linkOnlyIn(current) + linkOnlyIn(earlier) > 0 && t.verdict.linkOnly}
+        {t.verdict.journey} {total.journeysBefore > 0 && t.verdict.perks} {leavesOut && t.verdict.linkOnly}
       </p>
     </div>
   );
 }
 
-function VerdictOf({ comparison }: { comparison: Comparison }) {
+function VerdictOf({ comparison, leavesOut }: { comparison: Comparison; leavesOut: boolean }) {
   const { outcome, total } = comparison;
   const verdict = compareRates(total);
   const attributes = useAttributes();
@@ -222,8 +223,10 @@ function VerdictOf({ comparison }: { comparison: Comparison }) {
     const parts = found[index]?.data?.parts ?? [];
     return attributeOf(breakdown) && parts.length > MOST_SEGMENTS ? [] : { breakdown, parts };
   });
-  return <RateVerdict {...{ outcome, total, changes, isComplete }} />;
+  return <RateVerdict {...{ outcome, total, changes, leavesOut, isComplete }} />;
 }
+
+const ratesOf = (breakdown: string) => (breakdown === 'perk' ? texts.rates.ofAll : c.outcomes);
 
 /** Lists what each source, campaign, perk or segment added to the change. */
 export function Changed({ funnel, ...periods }: Props) {
@@ -256,7 +259,7 @@ export function Changed({ funnel, ...periods }: Props) {
       note={breakdown === 'clicks' ? c.clicksNote : breakdown === 'perk' ? c.perkNote : c.note}
       actions={
         <>
-          {breakdown !== 'clicks' && select('of', c.of, outcome, c.outcomes)}
+          {breakdown !== 'clicks' && select('of', c.of, outcome, ratesOf(breakdown))}
           {select('by', c.by, breakdown, breakdowns)}
         </>
       }
@@ -285,6 +288,7 @@ function ChangedRates({
   comparison: Comparison;
 }) {
   const names = c.columns[comparison.outcome];
+  const rateName = ratesOf(breakdown)[comparison.outcome];
   const query = useQuery(changesQuery(breakdown, comparison));
   return (
     <Loaded
@@ -314,8 +318,12 @@ function ChangedRates({
               isNumber: true,
               cell: ({ countBefore }) => formatNumber(countBefore),
             },
-            { name: c.outcomes[comparison.outcome], isNumber: true, cell: ({ rate }) => rate ?? texts.none },
-            { name: names.rateBefore, isNumber: true, cell: ({ rateBefore }) => rateBefore ?? texts.none },
+            { name: rateName, isNumber: true, cell: ({ rate }) => rate ?? texts.none },
+            {
+              name: c.rateBefore(rateName),
+              isNumber: true,
+              cell: ({ rateBefore }) => rateBefore ?? texts.none,
+            },
             {
               name: c.contribution,
               isNumber: true,

@@ -44,6 +44,8 @@ const SHOWN_SERIES = 5;
 const SUGGESTED_ATTRIBUTES = 3;
 const F = 'campaign_funnel';
 const RATES = ['journeys', 'click_rate', 'journey_conversion_rate'];
+const VALUE = 'conversions.value';
+const CURRENCY = 'conversions.currency';
 /** Dimensions that few questions need. */
 const DETAIL = /_id$|\.cmeta$|traffic_|utm_(medium|term|content)$/;
 type Steps = keyof typeof t.granularities;
@@ -97,21 +99,28 @@ function useQuestion(cubes: Cube[], first: Record<string, string>) {
       .split(',')
       .filter((member) => members?.some((one) => one.name === `${cube?.name}.${member}`));
   const measures = known(cube?.measures, 'measures');
+  const dimensions = known(cube?.dimensions, 'dimensions');
   const steps = (params.get('steps') ?? 'day') as Steps;
+  const where = params
+    .getAll('where')
+    .map(readCondition)
+    .filter(({ member }) => cube?.dimensions.some(({ name }) => name === `${cube.name}.${member}`));
+  const isByCurrency = [...dimensions, ...where.map(({ member }) => member)].includes(shortOf(CURRENCY));
   return {
     cube,
     params,
     measures: params.has('measures') ? measures : defaultMeasures(cube),
-    dimensions: known(cube?.dimensions, 'dimensions'),
+    // Amounts of different currencies are never added.
+    dimensions:
+      cube?.name === 'conversions' && measures.includes(shortOf(VALUE)) && !isByCurrency
+        ? [...dimensions, shortOf(CURRENCY)]
+        : dimensions,
     filter: params.get('filter') ?? '',
     operator: params.get('operator') ?? 'equals',
     value: params.get('value') ?? '',
     steps: steps in t.granularities ? steps : ('day' as Steps),
     people: params.get('people') === 'yes',
-    where: params
-      .getAll('where')
-      .map(readCondition)
-      .filter(({ member }) => cube?.dimensions.some(({ name }) => name === `${cube.name}.${member}`)),
+    where,
     /** The URL of this question with changes; a link to it keeps Back working. */
     linkTo: (changes: Record<string, string | string[] | null>) => `?${changed(params, changes)}`,
     set: (changes: Record<string, string | null>) => setParams((before) => changed(asked(before), changes)),
@@ -288,8 +297,19 @@ function Question({ cubes, first }: { cubes: Cube[]; first: Record<string, strin
   const { range } = useRange();
   const isWide = useIsWide();
   const question = useQuestion(cubes, first);
-  const { cube, measures, dimensions, set } = question;
-  if (!cube) return null;
+  const { measures, dimensions, set } = question;
+  if (!question.cube) return null;
+  // Only events that name the perk are counted then, so the rates divide by fewer journeys than on a campaign.
+  const isOfPerk = [...dimensions, ...question.where.map(({ member }) => member), question.filter].some(
+    (member) => member.startsWith('perk_'),
+  );
+  const cube = {
+    ...question.cube,
+    measures: question.cube.measures.map((measure) => ({
+      ...measure,
+      shortTitle: (isOfPerk && texts.rates.ofPerk[shortOf(measure.name)]) || measure.shortTitle,
+    })),
+  };
   const [from, to] = rangeBefore(range);
   const full = (member: string) => `${cube.name}.${member}`;
   const helpOf = (name: string) => t.help[name] ?? t.help[shortOf(name)];
@@ -476,6 +496,7 @@ function Question({ cubes, first }: { cubes: Cube[]; first: Record<string, strin
                 t.cubes[cube.name] ?? cube.title,
                 dimensions.map((member) => titleOf(full(member))),
               )}
+              note={isOfPerk && measures.some((name) => name in texts.rates.ofPerk) ? t.ofPerk : null}
               drill={drill}
               toBefore={question.linkTo({ dates: null, from, to })}
             />
@@ -495,37 +516,71 @@ interface ResultsProps {
   titleOf: (member: string) => string;
   /** The question in words. */
   title: string;
+  note: string | null;
   /** The URL of the question about a part of the result. */
   drill: (conditions: Condition[], day?: string) => string;
   /** The URL of the same question about the period before. */
   toBefore: string;
 }
 
-function Results({ query, cube, measures, range, steps, titleOf, title, drill, toBefore }: ResultsProps) {
+function Results({
+  query,
+  cube,
+  measures,
+  range,
+  steps,
+  titleOf,
+  title,
+  note,
+  drill,
+  toBefore,
+}: ResultsProps) {
   const { say } = useNotices();
   const [isSaving, setSaving] = useState(false);
   const dimensions = query.dimensions ?? [];
   const time = steps === 'none' ? null : `${cube}.occurred_at.${steps}`;
   const segmentOf = (row: Row) => JSON.stringify(dimensions.map((member) => row[member] ?? null));
+  /** Adds the days, weeks or months without events. */
+  const filled = (rows: Row[]) =>
+    time && dimensions.length === 0
+      ? stepsIn(range, steps as Step).map(
+          (step): Row => rows.find((row) => String(row[time]).startsWith(step)) ?? { [time]: step },
+        )
+      : rows;
   const response = useQuery({
     queryKey: ['explore', query],
     queryFn: async () => {
       const compared = { ...query, ...withBefore(cube, range) };
-      const [[rows = [], before = []], totals] = await Promise.all([
+      const [[rows = [], before = []], totals, values] = await Promise.all([
         // A day, week or month has no counterpart in the period before.
         loadParts(time ? query : compared),
         loadParts({ ...compared, dimensions: [] }),
+        query.measures?.includes(VALUE)
+          ? loadParts({ ...compared, measures: [VALUE], dimensions: [CURRENCY] })
+          : [],
       ]);
       return {
-        rows,
+        rows: rows.length > 0 ? filled(rows) : rows,
         before: time ? null : new Map(before.map((row) => [segmentOf(row), row])),
         totals: totals.map(([row]) => row),
+        values,
       };
     },
     placeholderData: (previous) => previous,
     ...useLiveInterval(),
   });
   const [total, totalBefore] = response.data?.totals ?? [];
+  const [values = [], valuesBefore = []] = response.data?.values ?? [];
+  const currencies = [...new Set([...values, ...valuesBefore].flatMap((row) => row[CURRENCY] ?? []))].sort();
+  /** The name and the rows of each total of a measure: amounts have one for each currency. */
+  const totalsOf = ({ name, shortTitle }: Measure): [string, Row | undefined, Row | undefined][] => {
+    if (name !== VALUE || currencies.length === 0) return [[shortTitle, total, totalBefore]];
+    return currencies.map((currency) => {
+      const ofCurrency = (row: Row) => row[CURRENCY] === currency;
+      const title = currencies.length > 1 ? t.totalIn(shortTitle, String(currency)) : shortTitle;
+      return [title, values.find(ofCurrency), valuesBefore.find(ofCurrency)];
+    });
+  };
   const columns: { member: string; name: string; measure?: Measure }[] = [
     ...(time ? [{ member: time, name: texts.steps[steps as Step] }] : []),
     ...dimensions.map((member) => ({ member, name: titleOf(member) })),
@@ -535,20 +590,13 @@ function Results({ query, cube, measures, range, steps, titleOf, title, drill, t
     setSaving(true);
     try {
       const rows = await loadRows({ ...query, limit: 50_000 });
-      // One row for each day, week or month, also for those without events.
-      const steppedRows =
-        time && dimensions.length === 0
-          ? stepsIn(range, steps as Step).map(
-              (step) => rows.find((row) => String(row[time]).startsWith(step)) ?? { [time]: step },
-            )
-          : rows;
       saveCsv(
         `${cube}.csv`,
         columns.map(({ name }) => name),
-        steppedRows.map((row) =>
+        filled(rows).map((row) =>
           columns.map(({ member, measure }) => {
-            if (measure) return valueOf(row as Row, measure);
-            const cell = (row as Row)[member] ?? null;
+            if (measure) return valueOf(row, measure);
+            const cell = row[member] ?? null;
             return member === time ? String(cell).slice(0, 10) : cell;
           }),
         ),
@@ -566,11 +614,14 @@ function Results({ query, cube, measures, range, steps, titleOf, title, drill, t
           {response.data && (
             <>
               <Facts
-                of={measures.map((measure) => [
-                  measure.shortTitle,
-                  <Compared key={measure.name} {...{ measure, range }} row={total} rowBefore={totalBefore} />,
-                ])}
+                of={measures.flatMap((measure) =>
+                  totalsOf(measure).map(
+                    ([name, row, rowBefore]) =>
+                      [name, <Compared key={name} {...{ measure, range, row, rowBefore }} />] as const,
+                  ),
+                )}
               />
+              {note && <p className="hint">{note}</p>}
               {linkOnlyIn(total) > 0 && comparedJourneys(total) >= 0 && (
                 <p className="hint">{t.linkOnly(linkOnlyIn(total), comparedJourneys(total))}</p>
               )}

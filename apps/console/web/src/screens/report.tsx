@@ -177,8 +177,8 @@ function Frozen({ report }: { report: FrozenReport }) {
               ...(isEarlier
                 ? []
                 : [
-                    rate<PerkRow>(texts.rates.clicked, ({ clickers }) => [clickers, compared]),
-                    rate<PerkRow>(texts.rates.converted, ({ converters }) => [converters, compared]),
+                    rate<PerkRow>(texts.rates.ofAll.clickers, ({ clickers }) => [clickers, compared]),
+                    rate<PerkRow>(texts.rates.ofAll.converters, ({ converters }) => [converters, compared]),
                   ]),
             ]}
           />
@@ -290,7 +290,12 @@ const FrozenVerdict = ({
       ];
       return (
         total.journeys > 0 && (
-          <RateVerdict key={outcome} {...{ outcome, total }} changes={by_day_before ? changes : []} />
+          <RateVerdict
+            key={outcome}
+            {...{ outcome, total }}
+            leavesOut={linkOnly.count + linkOnly.count_before > 0}
+            changes={by_day_before ? changes : []}
+          />
         )
       );
     })}

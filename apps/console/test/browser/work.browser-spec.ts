@@ -1856,6 +1856,7 @@ describe('an operator', () => {
       .getByText(`Let ${olga} sign in for Name of ${account} as an operator of all accounts`)
       .waitFor();
     await page.goBack();
+    await untilShown(page);
     await holdings.getByRole('link', { name: 'Foreign voucher' }).click();
     await page.getByRole('heading', { level: 1, name: 'Foreign voucher' }).waitFor();
     await page.getByText(pool, { exact: true }).waitFor();

@@ -1673,8 +1673,6 @@ export const texts = {
       only === undefined
         ? 'Nobody can approve a job that waits: API keys cannot, and this account has no people who can sign in. The job lapses after 7 days.'
         : `Nobody can approve jobs of ${only}, the only person of this account. Add another person.`,
-    badApprovalAmount: (line: number) =>
-      `Maximum value without approval, line ${line}: write a currency and an amount, such as EUR 5000.`,
     traffic: 'Traffic',
     trafficNote: `${EVENTS_COUNTED} The last 24 full hours end with the last full hour; while there are later events, a drop in these hours has no color. The last 7 days include the current hour.`,
     listNote: `${EVENTS_COUNTED} The last 7 days include the current hour and are compared with the 7 days before.`,

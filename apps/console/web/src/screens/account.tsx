@@ -47,15 +47,16 @@ const BLANK: Draft = {
   approvalAmounts: '',
 };
 
-/** Reads lines such as `EUR 5000`. The server rejects unknown currencies. */
+/** Reads lines such as `EUR 5000`. The server rejects what is not a currency or an amount. */
 const readAmounts = (text: string) =>
-  text.split('\n').flatMap((line, index) => {
-    if (line.trim() === '') return [];
-    const [currency = '', ...digits] = line.trim().split(/\s+/);
-    const amount = Number(digits.join('') || NaN);
-    if (currency.length !== 3 || !(amount >= 0)) throw new Error(t.badApprovalAmount(index + 1));
-    return { currency, amount };
-  });
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean)
+    .map((line) => {
+      const [currency = '', ...amount] = line.split(/\s+/);
+      return { currency, amount: Number(amount.join('') || NaN) };
+    });
 
 export default function AccountScreen() {
   const { accountId = '' } = useParams();

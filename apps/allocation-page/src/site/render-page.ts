@@ -331,9 +331,10 @@ const newTab = (className: string, name: string, text: string | Html, texts: Tex
  * no line breaks at a hyphen of the host or before the punctuation.
  */
 const withShop = (text: string): Html => {
-  const [, before, mark, after] = /^(.*)\{shop\}([^ ]*)(.*)$/.exec(text) as unknown as string[];
+  const [before, after] = text.split('{shop}') as [string, string];
+  const mark = /^[^ ]*/.exec(after)![0];
   return html`<span
-    >${before}<span class="host"><bdi data-fill="shop"></bdi>${mark}</span>${after}</span
+    >${before}<span class="host"><bdi data-fill="shop"></bdi>${mark}</span>${after.slice(mark.length)}</span
   >`;
 };
 const shop = (texts: Texts): Html => newTab('main', 'shop', withShop(texts.revealed.shop), texts);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { audit } from '@perkway/audit';
-import { http, waitFor } from '@perkway/testing';
+import { http } from '@perkway/testing';
 import { MonthCloser } from '../src/statements/month-closer.js';
 import type { Statement, StatementRow } from '../src/statements/statement.dto.js';
 import { aBody, EUR_25, GiftCards, linkIdOf } from './support.js';
@@ -150,16 +150,7 @@ describe('GET /statements', () => {
       .set('x-created-by', 'support')
       .send({ reason: 'code rejected' })
       .expect(201);
-    const withdrawals = `/admin/pools/${pool}/withdrawals`;
-    const { body: begun } = await http(gift.app, gift.admin)
-      .post(withdrawals)
-      .set('idempotency-key', randomUUID())
-      .send({ reason: 'recalled', codes, reserved: 'cancel' })
-      .expect(202);
-    await waitFor(async () => {
-      const { body } = await gift.get<{ state: string }>(`${withdrawals}/${begun.id}`, gift.admin.key);
-      return body.state === 'done';
-    }, 'the withdrawal');
+    await gift.withdraw(pool, { codes, reserved: 'cancel' });
     expect(cardsOf((await statement(monthsAgo(0))).rows[0])).toMatchObject({
       opening: 9,
       loaded: 5,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { daysLeft, LIST_STOCK, type StockQuery } from '@perkway/domain';
-import { http, behavesLikeAResource, rpcCaller, waitFor } from '@perkway/testing';
+import { http, behavesLikeAResource, rpcCaller } from '@perkway/testing';
 import { aBody, EUR_25, GiftCards, linkIdOf, type Link } from './support.js';
 
 describe('pools in the management API', () => {
@@ -171,16 +171,7 @@ describe('pools in the management API', () => {
     const codes = await gift.addCards(pool, 3);
     const { token } = await gift.aLink(pool);
     await gift.reveal(token);
-    const withdrawals = `/admin/pools/${pool}/withdrawals`;
-    const { body: begun } = await admin()
-      .post(withdrawals)
-      .set('idempotency-key', randomUUID())
-      .send({ reason: 'recalled', codes, reserved: 'keep' })
-      .expect(202);
-    await waitFor(async () => {
-      const { body } = await gift.get<{ state: string }>(`${withdrawals}/${begun.id}`, gift.admin.key);
-      return body.state === 'done';
-    }, 'the withdrawal');
+    await gift.withdraw(pool, { codes, reserved: 'keep' });
     const low = async () => (await stocksOf([pool], { low: true })).own;
     expect(await low()).toMatchObject([{ available: 0, used: 1 }]);
     await gift.database.query(

@@ -34,6 +34,7 @@ import { envSpec } from '../src/env.js';
 import { migrations } from '../src/migrations/index.js';
 import type { Pool } from '../src/pools/pool.dto.js';
 import { ExpiredLinks } from '../src/reward-links/expired-links.js';
+import type { Withdrawal } from '../src/withdrawals/withdrawal.dto.js';
 
 export const migrate = (url: string) => runMigrations(url, 'gift-cards', migrations);
 
@@ -199,6 +200,26 @@ export class GiftCards {
     const reply = await this.generate(pool, options);
     if (reply.status !== 201) throw new Error(`${reply.status} ${String(reply.body)}`);
     return reply.body;
+  }
+
+  /** Begins a withdrawal, by default one that keeps the cards of outstanding links, and returns it when it is done. */
+  async withdraw(pool: string, body: object): Promise<Withdrawal> {
+    const { body: begun } = await http(this.app, this.admin)
+      .post(`/admin/pools/${pool}/withdrawals`)
+      .set('idempotency-key', randomUUID())
+      .send({ reason: 'recalled', reserved: 'keep', ...body })
+      .expect(202);
+    return this.untilWithdrawn(pool, begun.id);
+  }
+
+  async untilWithdrawn(pool: string, id: string): Promise<Withdrawal> {
+    let withdrawal!: Withdrawal;
+    await waitFor(async () => {
+      const path = `/admin/pools/${pool}/withdrawals/${id}`;
+      withdrawal = (await this.get<Withdrawal>(path, this.admin.key)).body;
+      return withdrawal.state === 'done';
+    }, 'the withdrawal');
+    return withdrawal;
   }
 
   open(token: string, preference: LanguagePreference = {}): Promise<RewardLinkReply> {

@@ -28,18 +28,6 @@ describe('a withdrawal', () => {
   };
   const read = async (pool: string, id: string) =>
     (await gift.get<Withdrawal>(`/admin/pools/${pool}/withdrawals/${id}`, gift.admin.key)).body;
-  const untilDone = async (pool: string, id: string): Promise<Withdrawal> => {
-    let withdrawal!: Withdrawal;
-    await waitFor(async () => {
-      withdrawal = await read(pool, id);
-      return withdrawal.state === 'done';
-    }, 'the withdrawal');
-    return withdrawal;
-  };
-  const withdraw = async (pool: string, body: object): Promise<Withdrawal> => {
-    const { body: begun } = await post(pool, body).expect(202);
-    return untilDone(pool, begun.id);
-  };
   /** Returns the codes. */
   const load = async (pool: string, count: number, more: object): Promise<string[]> => {
     const codes = someCodes(count);
@@ -100,7 +88,7 @@ describe('a withdrawal', () => {
         .send({ reason: 'x', batch: 'B', reserved: 'keep' })
         .expect(403);
       expect(body.code).toBe('FORBIDDEN');
-      const [own, other] = [await withdraw(pool, { batch: 'B' }), await gift.aPool(0)];
+      const [own, other] = [await gift.withdraw(pool, { batch: 'B' }), await gift.aPool(0)];
       for (const path of [
         `${pool}/withdrawals/${UNKNOWN}`,
         `${pool}/withdrawals/x`,
@@ -124,7 +112,7 @@ describe('a withdrawal', () => {
     const replies = await Promise.all([post(pool, body, key), post(pool, body, key.toUpperCase())]);
     expect(replies.map(({ status }) => status)).toEqual([202, 202]);
     expect(replies[0]!.body.id).toBe(replies[1]!.body.id);
-    expect(await untilDone(pool, replies[0]!.body.id)).toMatchObject({ withdrawn: 2 });
+    expect(await gift.untilWithdrawn(pool, replies[0]!.body.id)).toMatchObject({ withdrawn: 2 });
     const repeated = await post(pool, { codes: [` ${second}`, first] }, key).expect(202);
     expect(repeated.body).toMatchObject({ id: replies[0]!.body.id, state: 'done', withdrawn: 2 });
     for (const [into, wrong] of [
@@ -176,7 +164,7 @@ describe('a withdrawal', () => {
     await check({ batch: 'C' }, pool, gift.user).expect(403);
     expect((await gift.get(`/admin/pools/${pool}/withdrawals`, gift.admin.key)).body).toEqual([]);
 
-    const done = await withdraw(pool, { batch: 'C', reserved: 'cancel' });
+    const done = await gift.withdraw(pool, { batch: 'C', reserved: 'cancel' });
     expect(done).toMatchObject({ withdrawn: 5, cancelled: 1, redeemed: 1 });
     expect((await check({ batch: 'C' })).body).toEqual({
       ...none,
@@ -192,7 +180,7 @@ describe('a withdrawal', () => {
     await load(other, 1, { batch: 'B-1' });
     const { body: begun } = await post(pool, { batch: 'B-1' }).expect(202);
     expect(begun).toMatchObject({ state: expect.stringMatching('running|done'), redeemed_links: [] });
-    expect(await untilDone(pool, begun.id)).toEqual({
+    expect(await gift.untilWithdrawn(pool, begun.id)).toEqual({
       id: begun.id,
       state: 'done',
       reason: 'recalled',
@@ -225,29 +213,31 @@ describe('a withdrawal', () => {
         .map((code) => JSON.stringify({ code, ...EUR_25, ...more }))
         .join('\n');
     const loaded = await gift.load<{ load_id: string }>(pool, rows(4));
-    expect(await withdraw(pool, { load_id: loaded.body.load_id.toUpperCase() })).toMatchObject({
+    expect(await gift.withdraw(pool, { load_id: loaded.body.load_id.toUpperCase() })).toMatchObject({
       withdrawn: 4,
     });
     const codes = await load(pool, 3, {});
     const elsewhere = await gift.addCards(await gift.aPool(0), 1);
-    expect(await withdraw(pool, { codes: [codes[1]!, codes[1]!, 'unknown', ...elsewhere] })).toMatchObject({
+    expect(
+      await gift.withdraw(pool, { codes: [codes[1]!, codes[1]!, 'unknown', ...elsewhere] }),
+    ).toMatchObject({
       withdrawn: 1,
     });
     for (const days of [3, 4, 5]) await load(pool, 1, { valid_until: dayIn(days) });
-    expect(await withdraw(pool, { valid_until_before: dayIn(5) })).toMatchObject({
+    expect(await gift.withdraw(pool, { valid_until_before: dayIn(5) })).toMatchObject({
       withdrawn: 2,
       valid_until_before: dayIn(5),
     });
     expect(await numbers(pool)).toMatchObject({ available: 3, withdrawn: 7 });
     // The same cards again: nothing is left to withdraw.
-    expect(await withdraw(pool, { load_id: loaded.body.load_id })).toMatchObject({ withdrawn: 0 });
+    expect(await gift.withdraw(pool, { load_id: loaded.body.load_id })).toMatchObject({ withdrawn: 0 });
     await expectAudit();
   });
 
   it('lets a withdrawn card neither be given out nor counted as lapsed', async () => {
     const pool = await gift.aPool(0);
     await load(pool, 2, { batch: 'B', valid_until: dayIn(2) });
-    await withdraw(pool, { batch: 'B' });
+    await gift.withdraw(pool, { batch: 'B' });
     expect(await gift.generate(pool)).toMatchObject({ status: 409, body: 'NO_AVAILABLE_CARDS' });
     await gift.database.query('update inventories set valid_until = $2 where pool_id = $1', [
       pool,
@@ -265,7 +255,7 @@ describe('a withdrawal', () => {
       await load(pool, 5, { batch: 'B' });
       const [open, cancelled, expired, revealed] = await links(pool, 4);
       await gift.reveal(revealed!.token);
-      const { id } = await withdraw(pool, { batch: 'B' });
+      const { id } = await gift.withdraw(pool, { batch: 'B' });
       const event = { withdrawn: 1, cancelled: 0, redeemed: 1 };
       expect(await read(pool, id)).toMatchObject({ ...event, kept: 3, redeemed_links: [revealed!.id] });
       expect(await numbers(pool)).toMatchObject({ available: 0, reserved: 3, redeemed: 1, withdrawn: 1 });
@@ -335,7 +325,7 @@ describe('a withdrawal', () => {
       const [open, revealed, expired] = [await make(), await make(), await make()];
       await gift.reveal(revealed.token);
       await gift.expire(expired.token);
-      expect(await withdraw(pool, { batch: 'B', reserved: 'cancel' })).toMatchObject({
+      expect(await gift.withdraw(pool, { batch: 'B', reserved: 'cancel' })).toMatchObject({
         withdrawn: 3,
         cancelled: 1,
         cancelled_links: [open.id],
@@ -390,10 +380,10 @@ describe('a withdrawal', () => {
       const pool = await gift.aPool(0);
       await load(pool, 2, { batch: 'B' });
       const [first] = await links(pool, 2);
-      const earlier = await withdraw(pool, { batch: 'B' });
-      expect(await withdraw(pool, { batch: 'B' })).toMatchObject({ withdrawn: 0, kept: 0 });
+      const earlier = await gift.withdraw(pool, { batch: 'B' });
+      expect(await gift.withdraw(pool, { batch: 'B' })).toMatchObject({ withdrawn: 0, kept: 0 });
       await cancel(first!);
-      const later = await withdraw(pool, { batch: 'B', reserved: 'cancel' });
+      const later = await gift.withdraw(pool, { batch: 'B', reserved: 'cancel' });
       expect(later).toMatchObject({ withdrawn: 1, cancelled: 1 });
       expect(await read(pool, earlier.id)).toMatchObject({ withdrawn: 1, kept: 0 });
       expect(await numbers(pool)).toMatchObject({ available: 0, reserved: 0, withdrawn: 2 });
@@ -405,7 +395,7 @@ describe('a withdrawal', () => {
       await load(pool, 7, { batch: 'B' });
       await links(pool, 3);
       const { body: begun } = await post(pool, { batch: 'none' }).expect(202);
-      await untilDone(pool, begun.id);
+      await gift.untilWithdrawn(pool, begun.id);
       const id = randomUUID();
       await gift.database.query(
         `insert into withdrawals (id, pool_id, account, body_digest, reason, batch, reserved)
@@ -420,7 +410,7 @@ describe('a withdrawal', () => {
         const { available, reserved, redeemed, withdrawn, lapsed } = await numbers(pool);
         expect(available + reserved + redeemed + withdrawn + lapsed).toBe(7);
       }
-      expect(await untilDone(pool, id)).toMatchObject({ withdrawn: 7, cancelled: 3 });
+      expect(await gift.untilWithdrawn(pool, id)).toMatchObject({ withdrawn: 7, cancelled: 3 });
       await expectAudit();
     });
   });
@@ -447,7 +437,7 @@ describe('a withdrawal', () => {
       }
     };
     const work = Promise.all([look(), ...Array.from({ length: 6 }, client)]);
-    const done = await withdraw(pool, { batch: 'B', reserved: 'cancel' });
+    const done = await gift.withdraw(pool, { batch: 'B', reserved: 'cancel' });
     isDone = true;
     await work;
     expect(done.withdrawn + done.redeemed).toBe(300);
@@ -460,7 +450,7 @@ describe('a withdrawal', () => {
 
   it('does not prevent the deletion of a pool that has never had cards', async () => {
     const pool = await gift.aPool(0);
-    await withdraw(pool, { batch: 'B' });
+    await gift.withdraw(pool, { batch: 'B' });
     await http(gift.app, gift.admin).delete(`/admin/pools/${pool}`).expect(204);
   });
 });

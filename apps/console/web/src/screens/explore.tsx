@@ -551,10 +551,11 @@ function Results({
     queryKey: ['explore', query],
     queryFn: async () => {
       const compared = { ...query, ...withBefore(cube, range) };
+      // A day, week or month has no counterpart in the period before.
+      const parts = loadParts(time ? query : compared);
       const [[rows = [], before = []], totals, values] = await Promise.all([
-        // A day, week or month has no counterpart in the period before.
-        loadParts(time ? query : compared),
-        loadParts({ ...compared, dimensions: [] }),
+        parts,
+        time || dimensions.length > 0 ? loadParts({ ...compared, dimensions: [] }) : parts,
         query.measures?.includes(VALUE)
           ? loadParts({ ...compared, measures: [VALUE], dimensions: [CURRENCY] })
           : [],
